@@ -1,0 +1,1 @@
+"""kinetix: chemical reaction kinetics on JAX."""

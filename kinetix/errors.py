@@ -1,0 +1,103 @@
+"""What kinetix raises on purpose: one base, one class per kind of input, all problems of an input at once.
+
+Every message says what was found, what was expected, where, and what to write instead.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+
+
+class KinetixError(Exception):
+    """Base of every error that kinetix raises on purpose."""
+
+
+class InputError(KinetixError, ValueError):
+    """Something the user wrote cannot be used.
+
+    `problems` holds one complete sentence per problem; `str(error)` joins them by newlines.
+    """
+
+    def __init__(self, *problems: str):
+        super().__init__("\n".join(problems))
+        self.problems = problems
+
+
+class UnitError(InputError):
+    """A unit or quantity text cannot be read, or has the wrong dimension."""
+
+
+class ExpressionError(InputError):
+    """A formula cannot be read or evaluated."""
+
+
+class ReactionError(InputError):
+    """A reaction text cannot be read, or is not balanced."""
+
+
+class ParameterError(InputError):
+    """A parameter's start, bounds, scale, unit or name is wrong."""
+
+
+class ConditionError(InputError):
+    """A condition of a reactor (temperature, residence time, feed, ...) is missing or impossible."""
+
+
+class DataError(InputError):
+    """A data file or table cannot be used."""
+
+
+class StudyError(InputError):
+    """A study file cannot be used."""
+
+
+class SolveError(KinetixError, RuntimeError):
+    """A solve that must succeed did not; the message names the status and what to try."""
+
+
+class KinetixWarning(UserWarning):
+    """Suspicious but usable input; work goes on."""
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """` Did you mean 'X'?` for the known name most like `name`, or an empty string.
+
+    >>> nearest("taau", ["tau", "T", "P"])
+    " Did you mean 'tau'?"
+    """
+    candidates = list(known)
+    folded = {candidate.casefold(): candidate for candidate in candidates}
+    matches = difflib.get_close_matches(name.casefold(), folded, n=1, cutoff=0.6)
+    return f" Did you mean '{folded[matches[0]]}'?" if matches else ""
+
+
+class Problems:
+    """Collects the problems of one input, so that the user sees all of them at once.
+
+    >>> problems = Problems()
+    >>> with problems.collecting():
+    ...     raise UnitError("first")
+    >>> problems.add("second")
+    >>> problems.found
+    ['first', 'second']
+    """
+
+    def __init__(self) -> None:
+        self.found: list[str] = []
+
+    def add(self, problem: str) -> None:
+        self.found.append(problem)
+
+    @contextmanager
+    def collecting(self, prefix: str = "") -> Iterator[None]:
+        """Keep the problems of an `InputError` raised inside and go on."""
+        try:
+            yield
+        except InputError as error:
+            self.found.extend(prefix + problem for problem in error.problems)
+
+    def raise_if_any(self, kind: type[InputError]) -> None:
+        if self.found:
+            raise kind(*dict.fromkeys(self.found))
