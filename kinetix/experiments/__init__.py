@@ -1,1 +1,24 @@
+"""What was measured and set: tables, what their columns mean, and the campaign of padded arrays they become.
 
+`parse_table` reads text, `recognise` finds the meaning of each column, `build_campaign` does both ends of the rest. Files are opened by
+`kinetix.io.read_table`.
+"""
+
+from kinetix.experiments.campaign import Campaign, Remark, ResponseColumn, build_campaign, check_temperature
+from kinetix.experiments.recognition import Recognition, Vocabulary, recognise
+from kinetix.experiments.table import Header, Table, parse_header, parse_table
+
+__all__ = [
+    "Campaign",
+    "Header",
+    "Recognition",
+    "Remark",
+    "ResponseColumn",
+    "Table",
+    "Vocabulary",
+    "build_campaign",
+    "check_temperature",
+    "parse_header",
+    "parse_table",
+    "recognise",
+]

@@ -1,1 +1,15 @@
+"""Parameters: names, starts, bounds, scales; free coordinates and physical values; the constants they stand for."""
 
+from kinetix.parameters.constants import BoundConstant as BoundConstant
+from kinetix.parameters.constants import ConstantBindings as ConstantBindings
+from kinetix.parameters.constants import ConstantBook as ConstantBook
+from kinetix.parameters.constants import DerivedFactor as DerivedFactor
+from kinetix.parameters.constants import bindings as bindings
+from kinetix.parameters.constants import with_literals as with_literals
+from kinetix.parameters.specification import Estimate as Estimate
+from kinetix.parameters.specification import Number as Number
+from kinetix.parameters.specification import Temperature as Temperature
+from kinetix.parameters.table import Coordinates as Coordinates
+from kinetix.parameters.table import Parameter as Parameter
+from kinetix.parameters.table import ParameterTable as ParameterTable
+from kinetix.parameters.table import parameter as parameter

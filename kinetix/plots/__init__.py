@@ -1,1 +1,43 @@
+"""Figures of results: one file per figure, one line per figure in `FIGURES`; a DataTree in, a matplotlib Figure out, nothing written."""
 
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+import xarray as xr
+
+from kinetix.plots.arrhenius import arrhenius
+from kinetix.plots.parity import parity
+from kinetix.plots.profiles import profiles
+from kinetix.plots.residuals import residuals
+from kinetix.plots.responses import responses
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+FIGURES: dict[str, Callable[[xr.DataTree], Figure | None]] = {
+    "parity": parity,
+    "residuals": residuals,
+    "profiles": profiles,
+    "responses": responses,
+    "arrhenius": arrhenius,
+}
+"""Name -> function that draws it, or gives None where it makes no sense for the result."""
+
+
+def figures(tree: xr.DataTree, names: Sequence[str] = tuple(FIGURES)) -> dict[str, Figure]:
+    """Every figure that makes sense for a result, by name.
+
+    Arguments:
+        tree: a result of `kinetix.results.fit_tree`, fresh or read from a file.
+        names: which figures, from `FIGURES`.
+
+    Returns:
+        Name -> `matplotlib.figure.Figure`, made without pyplot: nothing stays open, and no setting of matplotlib changes.
+    """
+    drawn = {name: FIGURES[name](tree) for name in names}
+    return {name: figure for name, figure in drawn.items() if figure is not None}
+
+
+__all__ = ["FIGURES", "arrhenius", "figures", "parity", "profiles", "residuals", "responses"]

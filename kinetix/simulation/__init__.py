@@ -1,1 +1,12 @@
+"""One seam from parameters and conditions to predicted responses, used by fits, sweeps and simulators."""
 
+from kinetix.simulation.formulas import Formula as Formula
+from kinetix.simulation.model import FROM_LANE as FROM_LANE
+from kinetix.simulation.model import Model as Model
+from kinetix.simulation.model import Prediction as Prediction
+from kinetix.simulation.model import predict as predict
+from kinetix.simulation.model import respond as respond
+from kinetix.simulation.spoken import ExplicitModel as ExplicitModel
+from kinetix.simulation.spoken import ReactorModel as ReactorModel
+from kinetix.simulation.spoken import Spoken as Spoken
+from kinetix.simulation.spoken import explicit_model as explicit_model

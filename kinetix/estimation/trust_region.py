@@ -1,0 +1,366 @@
+"""Bounded nonlinear least squares: Levenberg-Marquardt with a trust region, as pure functions of small arrays.
+
+min over theta of |r(theta)|^2 with lower <= theta <= upper. Nothing here sees residuals: each evaluation is the
+(p + 1) x (p + 1) triangle of [J r] (see `triangles`), and a run is
+
+    state = init(theta0, bounds)
+    while not done(state):
+        state = update(state, *evaluate(propose(state)))
+
+where the first evaluation is that of the start. The functions follow the namespace of their arrays: with NumPy arrays
+one fit runs at once, with nothing to compile; with JAX arrays the same lines can be jitted and take a leading lane axis
+by vmap, and lanes that are done do not change.
+
+Method: a step minimises the linear model inside |D s| <= radius, D the largest column norms of J so far; the
+multiplier comes from the singular values of the scaled triangle. Coordinates that would leave the box go exactly to
+their bound and the others are solved again. A coordinate on its bound whose gradient pushes outward is held, and
+released when it points inward.
+
+Sources: J. J. More, The Levenberg-Marquardt algorithm: implementation and theory, Lecture Notes in Mathematics 630
+(1978) 105 (scaling, radius, gain ratio; the constants are MINPACK's); D. M. Bates and D. G. Watts, Technometrics 23
+(1981) 179 (relative offset); C. H. Reinsch, Numer. Math. 16 (1971) 451 (iteration for the multiplier).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import ModuleType
+from typing import NamedTuple, TypeAlias, TypeVar
+
+import jax
+import numpy as np
+from jax import lax
+from jax import numpy as jnp
+
+from kinetix.status import Status
+
+Array: TypeAlias = np.ndarray | jax.Array
+Carry = TypeVar("Carry")
+
+
+class Bounds(NamedTuple):
+    """A box: `lower` [p] and `upper` [p], infinite where open, equal where a coordinate is fixed."""
+
+    lower: Array
+    upper: Array
+
+
+class Tolerances(NamedTuple):
+    """When a fit is over. All but `magnitude` are relative, so that units and weights do not matter."""
+
+    cosine: float = 1e-10
+    """Converged: the cosine between the residuals and every free column of J is below this ..."""
+    offset: float = 1e-3
+    """... and so is the share of |r| that a full step of the linear model would remove (Bates and Watts) below this."""
+    stalled_cosine: float = 1e-6
+    """The same where rounding in the residuals allows no further progress."""
+    precision: float = 1e-15
+    """Relative error of the computed predictions: rounding for a formula, about rtol for an integrated model."""
+    residual: float = 1e-8
+    """Residuals this small beside the predictions count as zero once nothing improves: exact data leave no cosine."""
+    rank: float = 1e-10
+    """Flat: smallest over largest singular value of the scaled free columns below this."""
+    magnitude: float = 0.0
+    """Norm of the weighted data where known; otherwise the size of the predictions is judged by that of J theta."""
+
+
+class View(NamedTuple):
+    """What a triangle says about its point."""
+
+    ssr: Array
+    """Sum of squared residuals."""
+    norms: Array
+    """Column norms of J [p]."""
+    held: Array
+    """Coordinates that stay [p]: fixed ones, and those on a bound with the descent direction pointing out of the box."""
+    cosine: Array
+    """Largest cosine between the residuals and a column of J that may move."""
+    size: Array
+    """Size of the predictions, to which rounding is relative."""
+
+
+class State(NamedTuple):
+    """Where a fit is: the best point so far, what is known of it, and the point to evaluate next."""
+
+    theta: Array
+    R: Array
+    view: View
+    bounds: Bounds
+    scale: Array
+    """D [p]: largest column norms of J so far."""
+    radius: Array
+    trial: Array
+    step_norm: Array
+    """|D s| of the trial."""
+    damping: Array
+    """The multiplier lambda of the trial."""
+    predicted: Array
+    """Relative reduction of the sum of squares that the linear model promises for the trial."""
+    slope: Array
+    """g's / |r|^2 of the trial."""
+    shortened: Array
+    """Whether a bound cut the trial's step."""
+    offset: Array
+    """Share of |r| that a full step over the free coordinates would remove, by the linear model."""
+    rank_ratio: Array
+    """Smallest over largest singular value of the scaled free columns."""
+    evaluations: Array
+    moves: Array
+    accepted: Array
+    finished: Array
+    status: Array
+
+
+class _Step(NamedTuple):
+    """A step in scaled coordinates z = D s, and what the first decomposition said about the free columns."""
+
+    z: Array
+    damping: Array
+    frozen: Array
+    offset: Array
+    rank_ratio: Array
+    passes: Array
+    again: Array
+
+
+def init(theta0: Array, bounds: Bounds) -> State:
+    """The state before the start is evaluated; `theta0` [p] lies in the box, p >= 1."""
+    xp = _namespace(theta0)
+    p = theta0.shape[0]
+    dtype = theta0.dtype
+    vector = xp.zeros(p, dtype)
+    zero = xp.zeros((), dtype)
+    count = xp.zeros((), xp.int32)
+    no = xp.zeros((), bool)
+    return State(
+        theta=theta0,
+        R=xp.full((p + 1, p + 1), xp.nan, dtype),
+        view=View(ssr=xp.full((), xp.nan, dtype), norms=vector, held=xp.zeros(p, bool), cosine=zero, size=zero),
+        bounds=Bounds(xp.asarray(bounds.lower, dtype), xp.asarray(bounds.upper, dtype)),
+        scale=vector,
+        radius=zero,
+        trial=theta0,
+        step_norm=zero,
+        damping=zero,
+        predicted=zero,
+        slope=zero,
+        shortened=no,
+        offset=zero,
+        rank_ratio=zero,
+        evaluations=count,
+        moves=count,
+        accepted=no,
+        finished=no,
+        status=xp.full((), int(Status.NOT_CONVERGED), xp.int32),
+    )
+
+
+def propose(state: State) -> Array:
+    """The point [p] to evaluate next."""
+    return state.trial
+
+
+def done(state: State) -> Array:
+    """Whether the fit is over; `state.status` then says how."""
+    return state.finished
+
+
+def update(state: State, R: Array, n_bad: Array | int = 0, tolerances: Tolerances = Tolerances()) -> State:
+    """The state after the evaluation at `propose(state)`: the trial taken or refused, the end recognised, the next trial.
+
+    Arguments: `R` [p + 1, p + 1] triangle of [J r] at the trial; `n_bad` number of failed parts of the evaluation. A
+    trial with `n_bad > 0` or a number that is not finite is refused and the radius shrinks.
+    """
+    xp = _namespace(state.theta)
+    first = state.evaluations == 0
+    view = _view(R, state.trial, state.bounds, tolerances)
+    usable = xp.all(xp.isfinite(R)) & xp.isfinite(view.ssr) & (n_bad == 0)
+    actual = 1 - view.ssr / state.view.ssr
+    gain = actual / state.predicted
+
+    noise = _noise(state.view, tolerances)
+    unresolved = (xp.abs(state.predicted) <= noise) & (xp.abs(state.slope) <= noise)
+    better = (state.predicted > 0) & (gain >= 1e-4)
+    # where differences of the sum of squares are rounding, the gradient, which is not, decides
+    straighter = unresolved & (xp.abs(actual) <= noise) & (view.cosine <= state.view.cosine / 2)
+    accepted = usable & (first | better | straighter)
+    stuck = ~first & ~accepted & unresolved
+    radius = _next_radius(state, accepted, usable, actual, gain)
+
+    theta = xp.where(accepted, state.trial, state.theta)
+    R = xp.where(accepted, R, state.R)
+    view = View(*[xp.where(accepted, new, old) for new, old in zip(view, state.view, strict=True)])
+    scale = xp.maximum(state.scale, xp.where(accepted, view.norms, 0.0))
+    moves = state.moves + (accepted & ~first)
+
+    divisor = xp.where(scale > 0, scale, 1.0)  # 1 for a coordinate that has never changed a residual
+    length = _norm(divisor * theta)
+    radius = xp.where(first, xp.where(length > 0, length, xp.sqrt(view.ssr)), radius)
+    step = _bounded_step(R, theta, state.bounds, view, divisor, radius)
+    step_norm = _norm(step.z)
+    at_bound = xp.where(step.z > 0, state.bounds.upper, state.bounds.lower)
+    trial = xp.where(step.frozen, at_bound, xp.clip(theta + step.z / divisor, state.bounds.lower, state.bounds.upper))
+    trial = xp.where(step.z == 0, theta, trial)
+    change = R[:-1, :-1] @ (step.z / divisor)
+    along = R[:-1, -1] @ change
+
+    straight = (view.cosine < tolerances.cosine) & (step.offset < tolerances.offset)
+    settled = (view.cosine < tolerances.stalled_cosine) & (step.offset < tolerances.offset)
+    vanished = xp.sqrt(view.ssr) <= tolerances.residual * view.size
+    stalled = stuck | xp.all(trial == theta)
+    solved = straight | (view.ssr == 0) | (stalled & (settled | vanished))
+    failed_start = first & ~usable
+    finished = failed_start | solved | stalled
+    estimated = state.bounds.lower < state.bounds.upper
+    on_bound = xp.any(((theta == state.bounds.lower) | (theta == state.bounds.upper)) & estimated)
+    flat = step.rank_ratio < tolerances.rank
+    verdicts = [
+        (~finished, Status.NOT_CONVERGED),
+        (failed_start, Status.NON_FINITE),
+        (solved & flat, Status.FLAT),
+        (solved & on_bound, Status.ON_BOUND),
+        (solved, Status.SUCCESS),
+        (moves == 0, Status.NOT_MOVED),
+        (flat, Status.FLAT),
+    ]
+    new = State(
+        theta=theta,
+        R=R,
+        view=view,
+        bounds=state.bounds,
+        scale=scale,
+        radius=xp.where(first, xp.minimum(radius, step_norm), radius),
+        trial=xp.where(finished, theta, trial),
+        step_norm=step_norm,
+        damping=step.damping,
+        predicted=-(2 * along + _square(change)) / view.ssr,
+        slope=along / view.ssr,
+        shortened=xp.any(step.frozen & ~view.held),
+        offset=step.offset,
+        rank_ratio=step.rank_ratio,
+        evaluations=state.evaluations + 1,
+        moves=moves,
+        accepted=accepted,
+        finished=finished,
+        status=xp.select([case for case, _ in verdicts], [int(status) for _, status in verdicts], int(Status.NOT_CONVERGED)),
+    )
+    return jax.tree.map(lambda old, new: xp.where(state.finished, old, new).astype(old.dtype), state, new)
+
+
+def _namespace(array: Array) -> ModuleType:
+    return np if isinstance(array, np.ndarray) else jnp
+
+
+def _while(going: Callable[[Carry], Array], body: Callable[[Carry], Carry], carry: Carry, xp: ModuleType) -> Carry:
+    if xp is jnp:
+        return lax.while_loop(going, body, carry)
+    while going(carry):
+        carry = body(carry)
+    return carry
+
+
+def _square(vector: Array) -> Array:
+    return (vector * vector).sum()
+
+
+def _norm(vector: Array) -> Array:
+    return _square(vector) ** 0.5
+
+
+def _view(R: Array, theta: Array, bounds: Bounds, tolerances: Tolerances) -> View:
+    xp = _namespace(theta)
+    ssr = _square(R[:, -1])
+    norms = xp.sqrt((R[:-1, :-1] ** 2).sum(axis=0))
+    gradient = R[:-1, -1] @ R[:-1, :-1]
+    outward = ((theta <= bounds.lower) & (gradient > 0)) | ((theta >= bounds.upper) & (gradient < 0))
+    held = outward | (bounds.lower == bounds.upper)
+    product = norms * xp.sqrt(ssr)
+    cosine = xp.abs(gradient) / xp.where(product > 0, product, 1.0)
+    return View(
+        ssr=ssr,
+        norms=norms,
+        held=held,
+        cosine=xp.where(held, 0.0, cosine).max(),
+        size=xp.maximum(_norm(norms * theta), tolerances.magnitude),
+    )
+
+
+def _noise(view: View, tolerances: Tolerances) -> Array:
+    """Relative change of the sum of squares that rounding in the predictions hides."""
+    xp = _namespace(view.norms)
+    size = view.size / xp.where(view.ssr > 0, view.ssr, 1.0) ** 0.5
+    return xp.minimum(tolerances.precision * xp.maximum(size, 1.0), 1e-4)
+
+
+def _next_radius(state: State, accepted: Array, usable: Array, actual: Array, gain: Array) -> Array:
+    xp = _namespace(state.theta)
+    # minimum of the parabola through both sums of squares and the slope at the old point, kept within [0.1, 0.5]
+    interpolated = xp.clip(0.5 * state.slope / (state.slope + 0.5 * actual), 0.1, 0.5)
+    shrink = xp.where(usable, xp.where(actual >= 0, 0.5, interpolated), 0.25)
+    smaller = shrink * xp.minimum(state.radius, xp.where(accepted, 10.0, 1.0) * state.step_norm)
+    double = 2 * state.step_norm
+    larger = xp.where(state.shortened, xp.maximum(state.radius, double), double)
+    trusted = usable & (state.predicted > 0) & (gain > 0.25)
+    grow = (gain >= 0.75) | (state.damping == 0)
+    return xp.where(trusted, xp.where(grow, larger, state.radius), smaller)
+
+
+def _bounded_step(R: Array, theta: Array, bounds: Bounds, view: View, divisor: Array, radius: Array) -> _Step:
+    xp = _namespace(theta)
+    finite = xp.where(xp.isfinite(R), R, 0.0)  # a failed start has nothing to decompose
+    scaled = finite[:-1, :-1] / divisor
+    residual = finite[:-1, -1]
+    residual_norm = _norm(finite[:, -1])
+    to_lower = (bounds.lower - theta) * divisor
+    to_upper = (bounds.upper - theta) * divisor
+    free = (~view.held).sum()
+
+    def solve(step: _Step) -> _Step:
+        fixed = xp.where(step.frozen, step.z, 0.0)
+        u, s, vt = xp.linalg.svd(xp.where(step.frozen, 0.0, scaled))
+        kept = s > s.shape[0] * xp.finfo(s.dtype).eps * s[0]
+        s = xp.where(kept, s, 0.0)
+        c = xp.where(kept, (residual + scaled @ fixed) @ u, 0.0)
+        rest = xp.sqrt(xp.maximum(radius**2 - _square(fixed), (0.1 * radius) ** 2))
+        damping = _multiplier(s, c, rest)
+        z = fixed - (s * c / xp.where(kept, s * s + damping, 1.0)) @ vt
+        z = xp.where(step.frozen, fixed, z)
+        leaving = ~step.frozen & ((z < to_lower) | (z > to_upper))
+        once = step.passes == 0
+        ratio = s[xp.maximum(free - 1, 0)] / xp.where(s[0] > 0, s[0], 1.0)
+        return _Step(
+            z=xp.clip(z, to_lower, to_upper),
+            damping=damping,
+            frozen=step.frozen | leaving,
+            offset=xp.where(once, _norm(c) / xp.where(residual_norm > 0, residual_norm, 1.0), step.offset),
+            rank_ratio=xp.where(once, xp.where(free > 0, ratio, 1.0), step.rank_ratio),
+            passes=step.passes + 1,
+            again=leaving.any(),
+        )
+
+    zero = xp.zeros((), theta.dtype)
+    start = _Step(xp.zeros_like(theta), zero, view.held, zero, zero, xp.zeros((), xp.int32), xp.ones((), bool))
+    return _while(lambda step: step.again, solve, start, xp)
+
+
+def _multiplier(s: Array, c: Array, radius: Array) -> Array:
+    """lambda >= 0 with |z(lambda)| = radius for z = s c / (s^2 + lambda), or 0 where the full step is inside.
+
+    Newton on 1 / |z|, which is concave and increasing: from the left it never overshoots.
+    """
+    xp = _namespace(s)
+
+    def length(damping: Array) -> tuple[Array, Array]:
+        shifted = xp.where(s > 0, s * s + damping, 1.0)
+        z = s * c / shifted
+        return _norm(z), (z * z / shifted).sum()
+
+    def too_long(carry: tuple[Array, Array]) -> Array:
+        return (length(carry[0])[0] > radius * (1 + 1e-9)) & (carry[1] < 60)
+
+    def newton(carry: tuple[Array, Array]) -> tuple[Array, Array]:
+        damping, count = carry
+        norm, curvature = length(damping)
+        return damping + norm**2 * (norm / radius - 1) / curvature, count + 1
+
+    return _while(too_long, newton, (xp.zeros((), s.dtype), xp.zeros((), xp.int32)), xp)[0]

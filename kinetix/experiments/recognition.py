@@ -1,0 +1,518 @@
+"""Headers to quantities: which column is what, in which unit.
+
+A header is looked up in four passes and the first that knows it decides: the model's own names as written (`A`, `T`, `1/tau`, `feed.A`,
+`rate[r1]`); the words for the table itself (`experiment`, `time`, `sigma`, `sigma.A`, `response`, `value`); the spellings below; all of
+these without regard to case, where only one thing can be meant. A name that could be two things (`P`, a species and the pressure) is
+decided by its unit. `columns` in the study file overrules all of this.
+
+Spellings (`_`, `.` and a space are the same in them; A stands for any species, r for any response):
+
+    experiment    exp, run, experiment id, Versuch, essai, ensayo, prova
+    time          t, Zeit, temps, tiempo, tempo
+    A             [A], C_A, c_A, cA, conc_A, A_out
+    feed.A        feed[A], A_feed, A_in, C_A_in, C_A_feed; also A0 and C_A0 where rows are steady states
+    initial.A     initial[A], A_initial; also A0 and C_A0 where rows are times
+    rate[A]       rate_A, r_A; also rate and r where the model has one reaction
+    conversion    X
+    T             temperature, temp, Temperatur, température, temperatura
+    P             pressure
+    tau           residence time
+    sigma         sd, std (of every response)
+    sigma.r       sigma_r, sd_r, std_r, r_sigma, r_sd, r_std
+    response      species, component (one row per reading, beside a column `value`)
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from kinetix.errors import Problems, UnitError, nearest
+from kinetix.experiments.table import Header, Table, is_missing, parse_header
+from kinetix.units import TIME, Dimension, Unit, example_unit, parse_unit, require
+
+Role = Literal["experiment", "time", "condition", "response", "sigma", "label", "value", "remark", "ignored"]
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """What a model knows, and so what a table may hold.
+
+    species : the species' names; they bring the spellings `C_A`, `A_feed`, ... with them.
+    responses : names that may be measured, with their dimensions (None: any).
+    conditions : names that may be set, with their dimensions (None: any): `T`, `P`, `tau`, `1/tau`, `V`, `Q`, `feed.A`, `initial.A`, ...
+    timed : rows are times within experiments (batch); otherwise every row is an experiment of its own.
+    needs_unit : every number needs a unit; otherwise (explicit models) a column without a unit is dimensionless.
+    """
+
+    species: tuple[str, ...] = ()
+    responses: Mapping[str, Dimension | None] = field(default_factory=dict)
+    conditions: Mapping[str, Dimension | None] = field(default_factory=dict)
+    timed: bool = False
+    needs_unit: bool = True
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """What a column can be: its role, and the name of the condition or response where it has one."""
+
+    role: Role
+    name: str = ""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table with its meaning; `unit` is None for text and where the unit could not be read (told as a problem)."""
+
+    header: Header
+    meaning: Meaning
+    unit: Unit | None = None
+
+
+@dataclass(frozen=True)
+class Recognition:
+    """The meaning of every column of one table.
+
+    `note` says it in a sentence; `used` holds the keys of `columns` and the entries of `ignore` that this table has.
+    """
+
+    table: Table
+    columns: tuple[Column, ...]
+    note: str
+    used: frozenset[str]
+
+    def find(self, role: Role, name: str = "") -> Column | None:
+        """The column of that meaning, if the table has it."""
+        return next((column for column in self.columns if column.meaning == Meaning(role, name)), None)
+
+    def having(self, role: Role) -> tuple[Column, ...]:
+        """All columns of a role, left to right."""
+        return tuple(column for column in self.columns if column.meaning.role == role)
+
+    @property
+    def long(self) -> bool:
+        """Whether each row holds one reading and names what was read."""
+        return bool(self.having("value"))
+
+
+def recognise(
+    table: Table,
+    vocabulary: Vocabulary,
+    *,
+    columns: Mapping[str, str] | None = None,
+    ignore: Collection[str] = (),
+    problems: Problems,
+) -> Recognition:
+    """Find the meaning and the unit of every column; what cannot be recognised becomes a problem.
+
+    Parameters
+    ----------
+    table : the table.
+    vocabulary : what the model knows.
+    columns : what a column is -> its header in the file, with the unit in brackets where the header has none:
+        `{"1/tau": "sv [1/min]", "experiment": "run"}`. Entries that this table does not have are left to the caller (see `used`).
+    ignore : headers, or their names without the unit, of columns to pass over.
+    problems : receives one sentence per problem.
+
+    Returns
+    -------
+    Recognition : the columns left to right; unrecognised columns are left out.
+
+    >>> from kinetix.experiments.table import parse_table
+    >>> from kinetix.units import CONCENTRATION, TEMPERATURE, TIME
+    >>> vocabulary = Vocabulary(("A",), {"A": CONCENTRATION}, {"T": TEMPERATURE, "tau": TIME, "feed.A": CONCENTRATION})
+    >>> table = parse_table("Temp [degC];tau (min);CA0 [mol/L];c_A [mol/L];note\\n20;5;1,0;0,4;first\\n", "tank.csv")
+    >>> recognition = recognise(table, vocabulary, problems=(problems := Problems()))
+    >>> print(recognition.note.replace("; ", ";\\n  "))
+    tank.csv: 'Temp [degC]' is the temperature T;
+      'tau (min)' is the residence time tau;
+      'CA0 [mol/L]' is the feed of A;
+      'c_A [mol/L]' is the response A;
+      'note' is text: kept as remark.
+    >>> problems.found
+    []
+    """
+    spellings = _Spellings(vocabulary)
+    mapped = _mapped_headers(table, columns or {}, spellings, problems)
+    passed = {header.position: name for name in ignore for header in table.headers if name in (header.text, header.name)}
+    found: list[Column] = []
+    for header in table.headers:
+        if header.position in mapped:
+            entry = mapped[header.position]
+            candidates, unit = entry.candidates, entry.unit
+        elif header.position in passed:
+            found.append(Column(header, Meaning("ignored")))
+            continue
+        else:
+            candidates, unit = spellings.of_header(header)
+        candidates = _decided(candidates, unit, vocabulary)
+        if len(candidates) > 1:
+            problems.add(_ambiguous(table, header, candidates, unit, vocabulary))
+        elif candidates:
+            found.append(Column(header, candidates[0], _unit(table, header, candidates[0], unit, vocabulary, problems)))
+        else:
+            found.extend(_leftover(table, header, spellings, problems))
+    found = _without_lone_long_form(table, found, spellings, problems)
+    _check_unique(table, found, problems)
+    _check_place(table, found, vocabulary, problems)
+    note = f"{table.source}: " + "; ".join(f"'{column.header.text}' is {_in_note(column, mapped)}" for column in found) + "."
+    used = {entry.key for entry in mapped.values()} | set(passed.values())
+    return Recognition(table, tuple(found), note, frozenset(used))
+
+
+def check_columns(
+    columns: Mapping[str, str], ignore: Collection[str], vocabulary: Vocabulary, recognitions: Iterable[Recognition], problems: Problems
+) -> None:
+    """Problems of the entries of `columns` and `ignore` themselves: an unknown meaning, or a header that no table has."""
+    spellings = _Spellings(vocabulary)
+    recognitions = tuple(recognitions)
+    used = frozenset[str]().union(*(recognition.used for recognition in recognitions))
+    tables = [recognition.table for recognition in recognitions]
+    headers = list(dict.fromkeys(header.text for table in tables for header in table.headers))
+    names = headers + [header.name for table in tables for header in table.headers]
+    have = f"{tables[0].source if len(tables) == 1 else 'the tables'} has {_listed(headers)}" if tables else ""
+    for key, text in columns.items():
+        if not spellings.of(key):
+            problems.add(
+                f"columns: '{key}' is nothing that a column can be here. Known: {_listed(spellings.own())}.{nearest(key, spellings.own())}"
+            )
+        elif key not in used:
+            problems.add(f"columns: no table has a column '{text}' for {key}; {have}.{nearest(parse_header(text).name, names)}")
+    for text in ignore:
+        if text not in used and text not in columns.values():
+            problems.add(f"ignore: no table has a column '{text}'; {have}.{nearest(text, names)}")
+
+
+def response_named(text: str, vocabulary: Vocabulary) -> str | None:
+    """The response that a label in long form means, by the same spellings as headers, or None."""
+    names = [meaning.name for meaning in _Spellings(vocabulary).of(text) if meaning.role == "response"]
+    return names[0] if len(names) == 1 else None
+
+
+def dimension_of(meaning: Meaning, vocabulary: Vocabulary) -> Dimension | None:
+    """The dimension that a column of this meaning must have; None where any will do or it is known only later."""
+    if meaning.role == "time":
+        return TIME
+    if meaning.role == "condition":
+        return vocabulary.conditions[meaning.name]
+    if meaning.role == "response" or (meaning.role == "sigma" and meaning.name):
+        return vocabulary.responses[meaning.name]
+    return None
+
+
+_CONDITIONS = {
+    "T": "the temperature T",
+    "P": "the pressure P",
+    "tau": "the residence time tau",
+    "1/tau": "the space velocity 1/tau",
+    "V": "the volume V",
+    "Q": "the volumetric flow Q",
+}
+_ROLES = {
+    "experiment": "the experiment",
+    "time": "the time",
+    "label": "what was measured",
+    "value": "the measured value",
+    "remark": "text: kept as remark",
+    "ignored": "ignored",
+}
+
+
+def describe(meaning: Meaning) -> str:
+    """A meaning in words.
+
+    >>> describe(Meaning("condition", "feed.A")), describe(Meaning("sigma")), describe(Meaning("condition", "x"))
+    ('the feed of A', 'the sigma of every response', 'the condition x')
+    """
+    if meaning.role == "response":
+        return f"the response {meaning.name}"
+    if meaning.role == "sigma":
+        return f"the sigma of {meaning.name or 'every response'}"
+    if meaning.role == "condition":
+        kind, _, name = meaning.name.partition(".")
+        if name and kind == "feed":
+            return f"the feed of {name}"
+        if name and kind == "initial":
+            return f"the initial {name}"
+        return _CONDITIONS.get(meaning.name, f"the condition {meaning.name}")
+    return _ROLES[meaning.role]
+
+
+class _Spellings:
+    """Every way to write every meaning, in the four passes of the module's docstring."""
+
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self.vocabulary = vocabulary
+        self.names: dict[str, dict[Meaning, None]] = {}
+        self.words: dict[str, dict[Meaning, None]] = {}
+        self.aliases: dict[str, dict[Meaning, None]] = {}
+        for name in vocabulary.responses:
+            self.names.setdefault(name, {})[Meaning("response", name)] = None
+        for name in vocabulary.conditions:
+            self.names.setdefault(name, {})[Meaning("condition", name)] = None
+        words = {"experiment": Meaning("experiment"), "time": Meaning("time"), "sigma": Meaning("sigma")}
+        words |= {"response": Meaning("label"), "value": Meaning("value")}
+        words |= {f"sigma.{name}": Meaning("sigma", name) for name in vocabulary.responses}
+        for word, meaning in words.items():
+            self.words[word] = {meaning: None}
+        for meaning, spelling in self._aliases():
+            self.aliases.setdefault(_plain(spelling), {})[meaning] = None
+        self.folded: dict[str, dict[Meaning, None]] = {}
+        for spelled in (self.names, self.words, self.aliases):
+            for spelling, meanings in spelled.items():
+                if spelling != "t":  # 'T' where the model has no temperature is not the time
+                    self.folded.setdefault(_plain(spelling).casefold(), {}).update(meanings)
+
+    def own(self) -> list[str]:
+        """The model's names and the words for the table, for lists in messages."""
+        return [*self.names, *(word for word in self.words if word not in self.names and not word.startswith("sigma."))]
+
+    def of(self, spelling: str) -> tuple[Meaning, ...]:
+        """What a text can mean, by the first pass that knows it."""
+        return self._first(((spelling, None),))[0]
+
+    def of_header(self, header: Header) -> tuple[tuple[Meaning, ...], str | None]:
+        """What a header can mean, and its unit text. `rate[r1]` is the rate of r1 rather than a rate in the unit r1."""
+        return self._first(((header.text, None), (header.name, header.unit)))
+
+    def _first(self, written: tuple[tuple[str, str | None], ...]) -> tuple[tuple[Meaning, ...], str | None]:
+        for spelled, form in ((self.names, str), (self.words, str), (self.aliases, _plain), (self.folded, _folded)):
+            for text, unit in written:
+                if form(text) in spelled:
+                    return tuple(spelled[form(text)]), unit
+        return (), None
+
+    def _aliases(self) -> Iterable[tuple[Meaning, str]]:
+        vocabulary = self.vocabulary
+        for word in ("exp", "run", "experiment id", "Versuch", "essai", "ensayo", "prova"):
+            yield Meaning("experiment"), word
+        for word in ("t", "Zeit", "temps", "tiempo", "tempo"):
+            yield Meaning("time"), word
+        for word in ("sd", "std"):
+            yield Meaning("sigma"), word
+        for word in ("species", "component"):
+            yield Meaning("label"), word
+        common = {
+            "T": ("temperature", "temp", "Temperatur", "température", "temperatura"),
+            "P": ("pressure",),
+            "tau": ("residence time",),
+            "conversion": ("X",),
+        }
+        spellings = {name: list(words) for name, words in common.items()}
+        start = "initial" if vocabulary.timed else "feed"
+        for species in vocabulary.species:
+            spellings[species] = [
+                *spellings.get(species, ()),
+                *(f"[{species}]", f"C_{species}", f"c_{species}", f"c{species}", f"conc_{species}", f"{species}_out"),
+            ]
+            spellings[f"feed.{species}"] = [
+                *(f"feed[{species}]", f"{species}_feed", f"{species}_in", f"C_{species}_in", f"C_{species}_feed"),
+            ]
+            spellings[f"initial.{species}"] = [f"initial[{species}]", f"{species}_initial"]
+            spellings[f"{start}.{species}"] += [f"{species}0", f"C_{species}0", f"c_{species}0", f"c{species}0"]
+        rates = [name for name in vocabulary.responses if re.fullmatch(r"rate\[.+\]", name)]
+        reactions = [name for name in rates if name[5:-1] not in vocabulary.species]
+        for name in rates:
+            spellings[name] = [f"rate_{name[5:-1]}", f"r_{name[5:-1]}"] + (["rate", "r"] if reactions == [name] else [])
+        for name, written in spellings.items():
+            if name in vocabulary.responses:
+                yield from ((Meaning("response", name), spelling) for spelling in written)
+            if name in vocabulary.conditions:
+                yield from ((Meaning("condition", name), spelling) for spelling in written)
+        for name in vocabulary.responses:
+            for spelling in (name, *spellings.get(name, ())):
+                for word in ("sigma", "sd", "std"):
+                    yield Meaning("sigma", name), f"{word}_{spelling}"
+                    yield Meaning("sigma", name), f"{spelling}_{word}"
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"[ ._]+", "_", text)
+
+
+def _folded(text: str) -> str:
+    return _plain(text).casefold()
+
+
+def _ambiguous(table: Table, header: Header, candidates: tuple[Meaning, ...], unit: str | None, vocabulary: Vocabulary) -> str:
+    either = " or ".join(describe(candidate) for candidate in candidates)
+    text = header.text if unit is not None else f"{header.text} [{_example(dimension_of(candidates[0], vocabulary))}]"
+    return (
+        f"{table.source}: column '{header.text}' may be {either}. "
+        f"Say which, with its unit: columns = {{ {_key(candidates[0])} = {_quoted(text)} }}."
+    )
+
+
+@dataclass(frozen=True)
+class _Entry:
+    key: str
+    candidates: tuple[Meaning, ...]
+    unit: str | None
+
+
+def _mapped_headers(table: Table, columns: Mapping[str, str], spellings: _Spellings, problems: Problems) -> dict[int, _Entry]:
+    """Position -> entry of `columns`, for the entries whose header this table has."""
+    mapped: dict[int, _Entry] = {}
+    for key, text in columns.items():
+        candidates = spellings.of(key)
+        wanted = parse_header(text)
+        matches = (
+            [header for header in table.headers if header.text == wanted.text]
+            or [header for header in table.headers if header.text == wanted.name]
+            or [header for header in table.headers if header.name == wanted.name]
+        )
+        if not candidates or not matches:
+            continue
+        if len(matches) > 1:
+            problems.add(
+                f"columns: {table.source} has several columns '{wanted.name}': {_listed([header.text for header in matches])}. "
+                "Write the whole header."
+            )
+            continue
+        header = matches[0]
+        unit = header.unit if header.text == wanted.text or wanted.unit is None else wanted.unit
+        if unit != header.unit and header.unit is not None and not _same_unit(unit, header.unit):
+            problems.add(
+                f"columns: {table.source} has the column '{header.text}', but columns says '{text}' for {key}. "
+                "Write the unit that the numbers have, in one place."
+            )
+        if header.position in mapped:
+            problems.add(f"columns: '{header.text}' is given both as {mapped[header.position].key} and as {key}. A column is one thing.")
+        mapped[header.position] = _Entry(key, candidates, unit)
+    return mapped
+
+
+def _same_unit(one: str | None, other: str) -> bool:
+    """Whether two texts are the same unit; a text that is no unit (a remark in brackets) contradicts none."""
+    try:
+        first, second = parse_unit(one or ""), parse_unit(other)
+    except UnitError:
+        return True
+    return (first.factor, first.offset, first.dimension) == (second.factor, second.offset, second.dimension)
+
+
+def _decided(candidates: tuple[Meaning, ...], unit: str | None, vocabulary: Vocabulary) -> tuple[Meaning, ...]:
+    """The candidates that the unit leaves open."""
+    if len(candidates) < 2 or unit is None:
+        return candidates
+    try:
+        dimension = parse_unit(unit).dimension
+    except UnitError:
+        return candidates
+    return tuple(candidate for candidate in candidates if dimension_of(candidate, vocabulary) == dimension) or candidates
+
+
+def _unit(table: Table, header: Header, meaning: Meaning, text: str | None, vocabulary: Vocabulary, problems: Problems) -> Unit | None:
+    """The unit of a column of numbers, checked against its meaning; what is wrong becomes a problem."""
+    if meaning.role in ("experiment", "label", "ignored") or (meaning.role == "time" and not vocabulary.timed):
+        return None
+    dimension = dimension_of(meaning, vocabulary)
+    if text is None:
+        if vocabulary.needs_unit or not (dimension is None or dimension.dimensionless):
+            example = f"{header.text} [{_example(dimension)}]"
+            known = f" ({describe(meaning)})" if meaning.name not in ("", header.text) else ""
+            problems.add(
+                f"{table.source}: column '{header.text}'{known} has no unit. Write '{example}' in the header, "
+                f"or columns = {{ {_key(meaning)} = {_quoted(example)} }}."
+            )
+            return None
+        text = "1"
+    try:
+        unit = parse_unit(text)
+    except UnitError as error:
+        for problem in error.problems:
+            problems.add(f"{table.source}: column '{header.text}': {problem}")
+        return None
+    with problems.collecting():
+        return unit if dimension is None else require(unit, dimension, f"{table.source}: column '{header.text}', {describe(meaning)},")
+    return None
+
+
+def _example(dimension: Dimension | None) -> str:
+    if dimension is None:
+        return "mol/L"
+    return "%" if dimension.dimensionless else example_unit(dimension)
+
+
+def _leftover(table: Table, header: Header, spellings: _Spellings, problems: Problems) -> Iterable[Column]:
+    """A column that matches nothing: words are remarks, emptiness is passed over, numbers are a problem."""
+    if header.unit is None and all(is_missing(cell) for cell in table.cells(header)):
+        yield Column(header, Meaning("ignored"))
+    elif header.unit is None and table.is_text(header):
+        yield Column(header, Meaning("remark"))
+    else:
+        vocabulary = spellings.vocabulary
+        known = f"neither a response (known: {_listed(vocabulary.responses)})" if vocabulary.responses else "no response"
+        known += f" nor a condition (known: {_listed(vocabulary.conditions)})" if vocabulary.conditions else ""
+        problems.add(
+            f"{table.source}: column '{header.text}' is {known} of the model. Rename it, say what it is under 'columns', "
+            f"or list it under 'ignore'.{nearest(header.name, spellings.own())}"
+        )
+
+
+def _without_lone_long_form(table: Table, found: list[Column], spellings: _Spellings, problems: Problems) -> list[Column]:
+    """A label without values, or values without labels, is a column like any other."""
+    roles = [column.meaning.role for column in found]
+    if ("label" in roles) == ("value" in roles):
+        return found
+    kept: list[Column] = []
+    for column in found:
+        if column.meaning.role in ("label", "value"):
+            kept.extend(_leftover(table, column.header, spellings, problems))
+        else:
+            kept.append(column)
+    return kept
+
+
+def _check_unique(table: Table, found: list[Column], problems: Problems) -> None:
+    first: dict[Meaning, Column] = {}
+    for column in found:
+        if column.meaning in first and column.meaning.role not in ("remark", "ignored"):
+            problems.add(
+                f"{table.source}: columns '{first[column.meaning].header.text}' and '{column.header.text}' are both "
+                f"{describe(column.meaning)}. List one of them under 'ignore'."
+            )
+        first.setdefault(column.meaning, column)
+
+
+def _check_place(table: Table, found: list[Column], vocabulary: Vocabulary, problems: Problems) -> None:
+    """Columns that are known but have no place in this kind of table."""
+    roles = {column.meaning.role for column in found}
+    measured = {column.meaning.name for column in found if column.meaning.role == "response"}
+    for column in found:
+        where = f"{table.source}: column '{column.header.text}'"
+        if column.meaning.role == "time" and not vocabulary.timed:
+            problems.add(f"{where} is a time, but this model has none: each row is an experiment of its own. List it under 'ignore'.")
+        elif column.meaning.role == "response" and "value" in roles:
+            problems.add(f"{where} is a response of its own beside a column of values. Write all readings as rows or all as columns.")
+        elif column.meaning.role == "sigma" and column.meaning.name and column.meaning.name not in measured and "value" not in roles:
+            problems.add(f"{where} is {describe(column.meaning)}, but the table has no column for {column.meaning.name}.")
+    if vocabulary.timed and "time" not in roles:
+        problems.add(f"{table.source} has no column for the time. Write its header for example as 'time [s]' or name it under 'columns'.")
+
+
+def _in_note(column: Column, mapped: Mapping[int, _Entry]) -> str:
+    words = describe(column.meaning)
+    entry = mapped.get(column.header.position)
+    if entry and column.unit is not None and entry.unit != column.header.unit:
+        return f"{words}, in {column.unit.text}"
+    return words
+
+
+def _listed(names: Iterable[str], most: int = 12) -> str:
+    names = list(names)
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
+
+
+def _key(meaning: Meaning) -> str:
+    """A meaning as a key of `columns`."""
+    if meaning.role == "sigma" and meaning.name:
+        return _quoted(f"sigma.{meaning.name}")
+    word = meaning.name or {"label": "response"}.get(meaning.role, meaning.role)
+    return word if re.fullmatch(r"[A-Za-z0-9_-]+", word) else _quoted(word)
+
+
+def _quoted(text: str) -> str:
+    return f'"{text}"'

@@ -1,0 +1,73 @@
+"""Files to tables: the bytes are opened and decoded here, and read as a table in `kinetix.experiments`."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from kinetix.errors import DataError, nearest
+from kinetix.experiments.table import Table, parse_table
+
+_UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
+_WORKBOOK_MARKS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")  # xlsx and ods are zip archives, xls is a compound document
+
+
+def read_table(path: str | os.PathLike[str], encoding: str | None = None) -> Table:
+    r"""The table in a text file whose columns are separated by commas, semicolons or tabs.
+
+    Parameters
+    ----------
+    path : the file; its name (without folders) is what messages and labels use.
+    encoding : how the text is encoded; UTF-8 with or without a byte-order mark where None.
+
+    Returns
+    -------
+    Table : headers, rows of text cells and line numbers, see `kinetix.experiments.parse_table`.
+
+    Raises
+    ------
+    DataError : the file is not there, cannot be decoded, is a workbook, or holds no table.
+
+    >>> import pathlib, tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> path = pathlib.Path(folder.name, "rates.csv")
+    >>> _ = path.write_text("T [degC];k [1/s]\n20;0,11\n40;0,52\n", encoding="utf-8")
+    >>> table = read_table(path)
+    >>> table.source, table.dialect, table.rows
+    ('rates.csv', 'columns separated by semicolons, decimal comma', (('20', '0,11'), ('40', '0,52')))
+    >>> folder.cleanup()
+    """
+    path = Path(path)
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        raise DataError(f"{path}: there is no such file in {path.absolute().parent}.{_neighbour(path)}") from None
+    except OSError as error:
+        raise DataError(f"{path} cannot be read: {error.strerror}.") from None
+    if content.startswith(_WORKBOOK_MARKS):
+        raise DataError(f"{path.name} is a spreadsheet workbook, not text. Save the sheet as CSV (UTF-8).")
+    return parse_table(_decoded(content, path.name, encoding), path.name)
+
+
+def _decoded(content: bytes, name: str, encoding: str | None) -> str:
+    try:
+        return content.decode(encoding or "utf-8")
+    except LookupError:
+        raise DataError(f"{name}: there is no encoding '{encoding}'. Usual ones are 'utf-8', 'latin-1', 'cp1252' and 'utf-16'.") from None
+    except UnicodeError as error:
+        advice = "'utf-16'" if content.startswith(_UTF16_MARKS) else "'latin-1'"
+        where = ""
+        if isinstance(error, UnicodeDecodeError):
+            line = content.count(b"\n", 0, error.start) + 1
+            position = error.start - content.rfind(b"\n", 0, error.start)
+            where = f" (byte 0x{content[error.start]:02X} at position {position}, line {line})"
+        if encoding is None:
+            raise DataError(f"{name} is not UTF-8{where}. Save it as UTF-8 or say encoding = {advice}.") from None
+        raise DataError(f"{name} cannot be decoded as {encoding}{where}. Save it as UTF-8 or say another encoding.") from None
+
+
+def _neighbour(path: Path) -> str:
+    try:
+        return nearest(path.name, sorted(entry.name for entry in path.absolute().parent.iterdir()))
+    except OSError:
+        return ""

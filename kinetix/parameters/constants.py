@@ -1,0 +1,228 @@
+"""From the constants of rate laws, as the user wrote them, to parameters and the arrays that bind them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from kinetix.constants import GAS_CONSTANT
+from kinetix.errors import ParameterError
+from kinetix.parameters.specification import Estimate, Number, Temperature
+from kinetix.parameters.table import Parameter, parameter
+from kinetix.rates.arrhenius import Thermal, log_factor
+from kinetix.rates.law import Constant
+from kinetix.units import DIMENSIONLESS, MOLAR_ENERGY, Quantity, Unit, require
+
+ZERO, ONE = -2, -1
+"""Positions of the literals 0 and 1 behind the parameters."""
+
+
+@dataclass(frozen=True)
+class BoundConstant:
+    """One constant as positions in the vector of parameters; -2 and -1 are the literals 0 and 1.
+
+    Attributes:
+        name: `r1.k`, `r1.kf`, `k1`.
+        reference, exponent, energy: positions of its value at the reference temperature, b and Ea.
+        T_ref: K, of the power term.
+        inverse_T_ref: 1/K; 0 where `reference` is the pre-exponential factor.
+        unit: of the constant.
+    """
+
+    name: str
+    reference: int
+    exponent: int
+    energy: int
+    T_ref: float
+    inverse_T_ref: float
+    unit: Unit
+
+    @property
+    def thermal(self) -> bool:
+        """Whether it depends on temperature."""
+        return self.energy != ZERO or self.exponent != ZERO
+
+
+@partial(
+    jax.tree_util.register_dataclass,
+    data_fields=["reference", "exponent", "energy", "T_ref", "inverse_T_ref"],
+    meta_fields=[],
+)
+@dataclass(frozen=True)
+class ConstantBindings:
+    """Positions of all constants of a problem, (constant,), padded."""
+
+    reference: jax.Array
+    exponent: jax.Array
+    energy: jax.Array
+    T_ref: jax.Array
+    inverse_T_ref: jax.Array
+
+    def thermal(self, parameters: jax.Array) -> Thermal:
+        """The constants of the rate laws from physical parameter values (parameter,)."""
+        extended = with_literals(parameters)
+        return Thermal(
+            extended[self.reference],
+            extended[self.exponent],
+            extended[self.energy],
+            jnp.asarray(self.T_ref, extended.dtype),
+            jnp.asarray(self.inverse_T_ref, extended.dtype),
+        )
+
+
+def with_literals(parameters: jax.Array) -> jax.Array:
+    """The parameters followed by the literals 0 and 1."""
+    return jnp.concatenate([parameters, jnp.array([0.0, 1.0], parameters.dtype)])
+
+
+def bindings(constants: Sequence[BoundConstant], size: int) -> ConstantBindings:
+    """Arrays of `constants`, filled up to `size` with ones."""
+    filler = [ONE] * (size - len(constants))
+    zeros = [ZERO] * len(filler)
+    return ConstantBindings(  # type: ignore[call-arg]
+        *(
+            np.array([getattr(c, name) for c in constants] + fill, dtype=np.int32)
+            for name, fill in (("reference", filler), ("exponent", zeros), ("energy", zeros))
+        ),  # type: ignore[arg-type]
+        np.array([c.T_ref for c in constants] + [1.0] * len(filler)),  # type: ignore[arg-type]
+        np.array([c.inverse_T_ref for c in constants] + [0.0] * len(filler)),  # type: ignore[arg-type]
+    )
+
+
+@dataclass(frozen=True)
+class DerivedFactor:
+    """A pre-exponential factor that follows from the fitted pair: ln A = ln k_ref - b ln T_ref + Ea/(R T_ref).
+
+    `reference`, `exponent`, `energy` are positions of parameters (or literals), as in `BoundConstant`.
+    """
+
+    name: str
+    unit: Unit
+    constant: BoundConstant
+
+    def log_value(self, parameters: np.ndarray) -> float:
+        """ln A, A in SI."""
+        values = np.concatenate([parameters, [0.0, 1.0]])
+        c = self.constant
+        return log_factor(values[c.reference], values[c.exponent], values[c.energy], c.T_ref)
+
+    def gradient(self, parameters: np.ndarray) -> np.ndarray:
+        """d ln A / d parameters, (parameter,)."""
+        c = self.constant
+        out = np.zeros(len(parameters) + 2)
+        out[c.reference] += 1.0 / np.concatenate([parameters, [0.0, 1.0]])[c.reference]
+        out[c.exponent] -= np.log(c.T_ref)
+        out[c.energy] += c.inverse_T_ref / GAS_CONSTANT
+        return out[:-2]
+
+
+class ConstantBook:
+    """Collects parameters and constants while a problem is put together."""
+
+    def __init__(self, T_ref: float | None) -> None:
+        self.T_ref = T_ref
+        self.parameters: list[Parameter] = []
+        self.constants: list[BoundConstant] = []
+        self.derived: list[DerivedFactor] = []
+
+    def add_parameter(self, name: str, number: Number, dimension: object, positive: bool) -> int:
+        """Position of a new parameter."""
+        self.parameters.append(parameter(name, number, dimension, positive))  # type: ignore[arg-type]
+        return len(self.parameters) - 1
+
+    def add_literal(self, name: str, value: float, unit: Unit) -> int:
+        """Position of a new constant with a known SI value; it is a parameter that nobody sees as one."""
+        self.parameters.append(Parameter(name, unit, value, -np.inf, np.inf, "linear", True))
+        return self._constant(BoundConstant(name, len(self.parameters) - 1, ZERO, ZERO, 1.0, 0.0, unit))
+
+    def add(self, name: str, constant: Constant, spec: Temperature) -> int:
+        """Position of a new constant; `name` is its full name (`r1.k`, `r3.kf`, `k1`)."""
+        energy_name = "dH" if constant.name == "K" else "Ea"
+        if spec.factor and isinstance(spec.value, Estimate) and spec.value.fixed and spec.value.start is not None:
+            spec = replace(spec, value=spec.value.start)
+        stem = name.removesuffix(".k")
+        if spec.energy is None and spec.exponent is None:
+            if spec.factor:
+                # an A without Ea is a constant k: Ea is 0, as written
+                name = f"{stem}.A"
+            position = self.add_parameter(name, spec.value, constant.dimension, constant.positive)
+            return self._constant(BoundConstant(name, position, ZERO, ZERO, 1.0, 0.0, self.parameters[position].unit))
+        if not constant.thermal:
+            raise ParameterError(f"Parameter '{name}' cannot depend on temperature. Write it as a plain number.")
+        first = len(self.parameters)
+        energy = self._part(f"{stem}.{energy_name}", spec.energy, MOLAR_ENERGY)
+        exponent = self._part(f"{stem}.b", spec.exponent, DIMENSIONLESS)
+        parts, self.parameters = self.parameters[first:], self.parameters[:first]
+        energy_free = any(not p.fixed for p in parts)
+        if spec.factor and isinstance(spec.value, Quantity):
+            reference_name, T_ref, inverse, value = f"{stem}.A", 1.0, 0.0, spec.value
+            result: Number = value
+        elif spec.factor:
+            T_ref = self._reference_temperature(name)
+            inverse = 1.0 / T_ref
+            reference_name = f"{stem}.k_ref"
+            start = [p.start for p in parts]
+            Ea = start[0] if spec.energy is not None else 0.0
+            b = start[-1] if spec.exponent is not None else 0.0
+            result = self._referenced(name, constant, spec.value, np.exp(b * np.log(T_ref) - Ea / (GAS_CONSTANT * T_ref)), energy_free)
+        else:
+            known = isinstance(spec.value, Quantity) or spec.value.fixed
+            if spec.at is None and known:
+                raise ParameterError(
+                    f"Parameter '{name}' is known and depends on temperature, but at which temperature does it hold?"
+                    ' Write at = "350 K" beside it.'
+                )
+            T_ref = spec.at if spec.at is not None else self._reference_temperature(name)
+            inverse = 1.0 / T_ref
+            reference_name = f"{stem}.K_ref" if constant.name == "K" else f"{stem}.k_ref"
+            result = spec.value
+        reference = self.add_parameter(reference_name, result, constant.dimension, constant.positive)
+        shift = len(self.parameters) - first
+        self.parameters.extend(parts)
+        energy = energy + shift if energy != ZERO else ZERO
+        exponent = exponent + shift if exponent != ZERO else ZERO
+        bound = BoundConstant(name, reference, exponent, energy, T_ref, inverse, self.parameters[reference].unit)
+        if inverse and self.parameters[reference].scale == "log" and constant.name != "K":
+            self.derived.append(DerivedFactor(f"{stem}.A", bound.unit, bound))
+        return self._constant(bound)
+
+    def _constant(self, bound: BoundConstant) -> int:
+        self.constants.append(bound)
+        return len(self.constants) - 1
+
+    def _part(self, name: str, number: Number | None, dimension: object) -> int:
+        if number is None:
+            return ZERO
+        return self.add_parameter(name, number, dimension, positive=False)
+
+    def _reference_temperature(self, name: str) -> float:
+        if self.T_ref is None:
+            raise ParameterError(
+                f"Parameter '{name}' depends on temperature, but neither the data nor the conditions hold a temperature T."
+                ' Add a column such as "T [degC]", or T = "350 K" under [conditions].'
+            )
+        return self.T_ref
+
+    def _referenced(self, name: str, constant: Constant, value: Estimate, ratio: float, energy_free: bool) -> Estimate:
+        """The estimate of a pre-exponential factor as one of k at the reference temperature."""
+        if value.start is None:
+            return value
+        for quantity in (value.start, value.lower, value.upper):
+            if quantity is not None and constant.dimension is not None:
+                require(quantity, constant.dimension, f"{name.removesuffix('.k')}.A")
+        if energy_free and (value.lower is not None or value.upper is not None):
+            raise ParameterError(
+                f"Parameter '{name}': bounds on A with Ea free are not what they seem, since A and Ea move together."
+                ' Give k at a temperature instead: k = { start = "...", at = "350 K", bounds = [...] }.'
+            )
+
+        def at_reference(quantity: Quantity | None) -> Quantity | None:
+            return None if quantity is None else Quantity(quantity.value * ratio, quantity.unit)
+
+        return Estimate(at_reference(value.start), at_reference(value.lower), at_reference(value.upper), value.scale, value.fixed)
+

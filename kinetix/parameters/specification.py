@@ -1,0 +1,49 @@
+"""What a user says of a number: known, or to be estimated; and of a constant that depends on temperature."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kinetix.units import Quantity
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A number that the fit finds.
+
+    Attributes:
+        start: where the fit starts.
+        lower: lower bound, or None.
+        upper: upper bound, or None.
+        scale: "log" or "linear"; None lets the kind of constant decide (positive constants: log).
+        fixed: keep the start as it is.
+    """
+
+    start: Quantity | None
+    lower: Quantity | None = None
+    upper: Quantity | None = None
+    scale: str | None = None
+    fixed: bool = False
+
+
+Number = Quantity | Estimate
+"""A plain quantity is known; an `Estimate` is fitted."""
+
+
+@dataclass(frozen=True)
+class Temperature:
+    """How one constant depends on temperature, as the user wrote it.
+
+    Attributes:
+        value: the constant itself: at the temperature `at`, or the pre-exponential factor.
+        factor: whether `value` is the pre-exponential factor A (k = A (T/1 K)^b exp(-Ea/(R T))).
+        at: temperature of `value` in K; None: the reference temperature of the data.
+        energy: activation energy or enthalpy; None: the constant does not depend on temperature.
+        exponent: b of the three-parameter law; None: 0.
+    """
+
+    value: Number
+    factor: bool = False
+    at: float | None = None
+    energy: Number | None = None
+    exponent: Number | None = None

@@ -1,0 +1,173 @@
+"""The parameters of a problem: names, units, starts, bounds, scales; and the map from free coordinates to physical values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from kinetix.errors import ParameterError
+from kinetix.parameters.specification import Estimate, Number
+from kinetix.units import Dimension, Quantity, Unit, example_unit, require
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One number of a problem, known or estimated; `start`, `lower`, `upper` in SI.
+
+    Attributes:
+        name: `r1.k_ref`, `r1.Ea`, `initial.A`, ...
+        unit: the unit it is read and reported in.
+        start: value, or where the fit starts.
+        lower, upper: bounds, infinite where there are none.
+        scale: coordinate of the fit: "log" or "linear".
+        fixed: known, or kept.
+    """
+
+    name: str
+    unit: Unit
+    start: float
+    lower: float
+    upper: float
+    scale: str
+    fixed: bool
+
+
+def parameter(name: str, number: Number, dimension: Dimension | None, positive: bool) -> Parameter:
+    """A checked parameter.
+
+    Args:
+        name: its full name, for messages.
+        number: what the user wrote.
+        dimension: what its unit must be, or None for any.
+        positive: whether it is fitted on a log scale unless the user says otherwise.
+
+    Raises:
+        ParameterError, UnitError: a missing start, a wrong unit, impossible bounds.
+    """
+    if isinstance(number, Quantity):
+        if dimension is not None:
+            require(number, dimension, name)
+        return Parameter(name, number.unit, number.si, -np.inf, np.inf, "linear", True)
+    if number.start is None:
+        example = example_unit(dimension) if dimension is not None else "unit"
+        raise ParameterError(
+            f"Parameter '{name}' has no start, and finding starts from the data is not available yet."
+            f' Write start = "<number> {example}".'
+        )
+    for quantity in (number.start, number.lower, number.upper):
+        if quantity is not None:
+            require(quantity, dimension if dimension is not None else number.start.unit.dimension, name)
+    scale = number.scale or ("log" if positive else "linear")
+    start = number.start.si
+    lower = number.lower.si if number.lower is not None else -np.inf
+    upper = number.upper.si if number.upper is not None else np.inf
+    if lower > upper:
+        raise ParameterError(
+            f"Parameter '{name}': lower bound {_text(number.lower)} is above upper bound {_text(number.upper)}. Swap them."
+        )
+    if lower == upper and not number.fixed:
+        raise ParameterError(f"Parameter '{name}': both bounds are {_text(number.lower)}. Write it as a plain quantity, or fixed = true.")
+    if scale == "log":
+        if number.lower is not None and lower <= 0:
+            raise ParameterError(
+                f"Parameter '{name}' is fitted on a log scale, so its lower bound must be above 0 (got {_text(number.lower)})."
+                ' Give a small positive bound, or write scale = "linear".'
+            )
+        if start <= 0:
+            raise ParameterError(
+                f"Parameter '{name}' is fitted on a log scale, so its start must be above 0 (got {_text(number.start)})."
+                ' Give a positive start, or write scale = "linear".'
+            )
+    if not lower <= start <= upper:
+        bound = f"below its lower bound {_text(number.lower)}" if start < lower else f"above its upper bound {_text(number.upper)}"
+        raise ParameterError(f"Parameter '{name}': start {_text(number.start)} is {bound}.")
+    return Parameter(name, number.start.unit, start, lower, upper, scale, number.fixed)
+
+
+def _text(quantity: Quantity | None) -> str:
+    assert quantity is not None
+    return f"{quantity.value:g} {quantity.unit.text}".strip()
+
+
+@partial(jax.tree_util.register_dataclass, data_fields=["base", "free", "is_log"], meta_fields=[])
+@dataclass(frozen=True)
+class Coordinates:
+    """The map from the free coordinates of a fit to the physical values of all parameters.
+
+    Attributes:
+        base: (parameter,) starts, SI; what fixed parameters stay at.
+        free: (free,) positions of the estimated parameters.
+        is_log: (free,) whether the coordinate is the logarithm of the value.
+    """
+
+    base: jax.Array
+    free: jax.Array
+    is_log: jax.Array
+
+    def physical(self, theta: jax.Array) -> jax.Array:
+        """Physical values of all parameters, SI, (parameter,), from the free coordinates (free,)."""
+        safe = jnp.where(self.is_log, theta, 0.0)
+        return jnp.asarray(self.base).at[self.free].set(jnp.where(self.is_log, jnp.exp(safe), theta))
+
+    def slope(self, values: np.ndarray) -> np.ndarray:
+        """d value / d coordinate of the free parameters at physical values (parameter,); shape (free,)."""
+        return np.where(self.is_log, np.asarray(values)[self.free], 1.0)
+
+
+@dataclass(frozen=True)
+class ParameterTable:
+    """All parameters of a problem in order.
+
+    >>> from kinetix.units import parse_quantity
+    >>> table = ParameterTable((parameter("k", Estimate(parse_quantity("6 1/min")), None, positive=True),))
+    >>> table.names, float(table.start[0])
+    (('k',), 0.1)
+    """
+
+    parameters: tuple[Parameter, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(p.name for p in self.parameters)
+
+    @property
+    def start(self) -> np.ndarray:
+        """Starts in SI, (parameter,)."""
+        return np.array([p.start for p in self.parameters])
+
+    @property
+    def fixed(self) -> np.ndarray:
+        return np.array([p.fixed for p in self.parameters], dtype=bool)
+
+    @property
+    def free(self) -> np.ndarray:
+        """Positions of the estimated parameters, (free,)."""
+        return np.flatnonzero(~self.fixed).astype(np.int32)
+
+    def coordinates(self) -> Coordinates:
+        """Map between free coordinates and physical values."""
+        is_log = np.array([self.parameters[i].scale == "log" for i in self.free], dtype=bool)
+        return Coordinates(self.start, self.free, is_log)  # type: ignore[arg-type]
+
+    def free_start(self) -> np.ndarray:
+        """Start in free coordinates, (free,)."""
+        return self._free_coordinates([p.start for p in self.parameters])
+
+    def free_bounds(self) -> tuple[np.ndarray, np.ndarray]:
+        """Lower and upper bounds in free coordinates, (free,) each."""
+        lower = self._free_coordinates([p.lower for p in self.parameters])
+        return lower, self._free_coordinates([p.upper for p in self.parameters])
+
+    def _free_coordinates(self, values: list[float]) -> np.ndarray:
+        out = []
+        for i in self.free:
+            value = values[i]
+            if self.parameters[i].scale == "log":
+                out.append(np.log(value) if value > 0 else -np.inf)
+            else:
+                out.append(value)
+        return np.array(out, dtype=float)

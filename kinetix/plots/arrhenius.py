@@ -1,0 +1,100 @@
+"""Rate constants on a logarithmic axis against 1000/T, with their 95 % bands and, where k was measured, the points."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+import xarray as xr
+
+from kinetix.constants import ZERO_CELSIUS
+from kinetix.plots.sheet import colour, sheet, with_unit
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_TICKS_IN_DECADE = ((1.0,), (1.0, 3.0), (1.0, 2.0, 5.0), (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0))
+
+Floats = npt.NDArray[np.float64]
+
+
+def arrhenius(tree: xr.DataTree) -> Figure | None:
+    """The Arrhenius plot of a fit, or None where it has no constant that depends on T.
+
+    Arguments:
+        tree: a result of `kinetix.results.fit_tree`.
+
+    Returns:
+        A figure with one panel per unit of k; the upper axis shows T, in °C where the data give it so.
+    """
+    if "arrhenius" not in tree.children:
+        return None
+    group = tree["arrhenius"]
+    units = list(dict.fromkeys(str(unit) for unit in group["unit"].values))
+    page = sheet(len(units), width=4.6, height=3.8)
+    celsius = _in_celsius(tree)
+    for panel, unit in zip(page.panels, units, strict=True):
+        members = [index for index, text in enumerate(group["unit"].values) if str(text) == unit]
+        for index in members:
+            _draw(panel, group, index)
+        panel.set_yscale("log")
+        panel.locator_params(axis="x", nbins=6)
+        panel.set_xlabel("1000 K / T")
+        panel.set_ylabel(with_unit(str(group["constant"].values[members[0]]) if len(members) == 1 else "k", unit))
+        if len(members) > 1:
+            panel.legend(frameon=False, fontsize=9)
+        _temperature_axis(panel, celsius)
+        _readable_ticks(panel)
+    return page.figure
+
+
+def _draw(panel: Axes, group: xr.DataTree, index: int) -> None:
+    t = group["T"].values[index]
+    panel.plot(1000 / t, group["k"].values[index], color=colour(index), linewidth=1.4, label=str(group["constant"].values[index]))
+    lower, upper = group["lower95"].values[index], group["upper95"].values[index]
+    panel.fill_between(1000 / t, np.where(lower > 0, lower, np.nan), upper, color=colour(index), alpha=0.2, linewidth=0)
+    if "point_T" in group.data_vars:
+        style = {"markerfacecolor": "white", "markeredgecolor": colour(index), "markeredgewidth": 1.1}
+        panel.plot(1000 / group["point_T"].values[index], group["point_k"].values[index], "o", markersize=5, **style)
+
+
+def _in_celsius(tree: xr.DataTree) -> bool:
+    if "conditions" not in tree.children or "T" not in tree["conditions"].data_vars:
+        return False
+    return tree["conditions"]["T"].attrs["units"] in ("°C", "degC", "degreeC", "celsius", "Celsius", "deg C", "℃")
+
+
+def _temperature_axis(panel: Axes, celsius: bool) -> None:
+    """T above the panel, at round values of T."""
+    from matplotlib.ticker import FixedLocator, FormatStrFormatter, MaxNLocator, NullLocator
+
+    zero = ZERO_CELSIUS if celsius else 0.0
+    low, high = sorted(1000 / np.asarray(panel.get_xlim()) - zero)
+    ticks = [tick for tick in MaxNLocator(7, steps=[1, 2, 2.5, 5, 10]).tick_values(low, high) if low <= tick <= high]
+    above = panel.secondary_xaxis("top", functions=(lambda x: 1000 / _nonzero(x) - zero, lambda t: 1000 / _nonzero(t + zero)))
+    above.xaxis.set_major_locator(FixedLocator(ticks))
+    above.xaxis.set_minor_locator(NullLocator())
+    above.xaxis.set_major_formatter(FormatStrFormatter("%g"))
+    above.tick_params(labelsize=9, width=0.8, length=3)
+    above.spines["top"].set_linewidth(0.8)
+    above.set_xlabel("T [°C]" if celsius else "T [K]")
+
+
+def _nonzero(x: Floats) -> Floats:
+    """matplotlib also tries the axis functions at zero."""
+    return np.where(np.asarray(x) == 0, np.nan, x)
+
+
+def _readable_ticks(panel: Axes) -> None:
+    """At least three labels on the k axis, at round numbers, also where it spans less than a decade."""
+    from matplotlib.ticker import FixedLocator, FormatStrFormatter, LogLocator, MaxNLocator, NullFormatter
+
+    low, high = panel.get_ylim()
+    choices = [LogLocator(subs=subs).tick_values(low, high) for subs in _TICKS_IN_DECADE] + [MaxNLocator(6).tick_values(low, high)]
+    inside = [[tick for tick in ticks if low <= tick <= high] for ticks in choices]
+    panel.yaxis.set_major_locator(FixedLocator(next((ticks for ticks in inside if len(ticks) >= 3), inside[-1])))
+    panel.yaxis.set_major_formatter(FormatStrFormatter("%g"))
+    panel.yaxis.set_minor_formatter(NullFormatter())
+    panel.set_ylim(low, high)

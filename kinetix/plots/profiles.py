@@ -1,0 +1,109 @@
+"""Responses over time: measured points and the fitted curve; a panel per experiment, or per response where experiments are many."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+import xarray as xr
+
+from kinetix.plots.against import Abscissa, varying_conditions
+from kinetix.plots.sheet import LARGEST_GRID, colour, marker_size, sheet, with_unit
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+MOST_EXPERIMENTS = 16
+"""Up to here each experiment has a panel of its own."""
+
+Floats = npt.NDArray[np.float64]
+
+
+def profiles(tree: xr.DataTree) -> Figure | None:
+    """Measured and fitted responses over time, or None where nothing depends on time.
+
+    Up to 16 experiments get a panel each (a row of panels per unit); more of them share a panel per response, coloured by T or, where T does not
+    vary, by the first condition that does.
+
+    Arguments:
+        tree: a result of `kinetix.results.fit_tree`.
+    """
+    if "t" not in tree["predictions"].data_vars:
+        return None
+    units = list(dict.fromkeys(str(unit) for unit in tree["predictions"]["unit"].values))
+    experiments = tree["predictions"].sizes["experiment"]
+    if experiments <= MOST_EXPERIMENTS and experiments * len(units) <= LARGEST_GRID:
+        return _by_experiment(tree, units)
+    return _by_response(tree)
+
+
+def _by_experiment(tree: xr.DataTree, units: list[str]) -> Figure:
+    """A panel per experiment and unit, a colour per response."""
+    group = tree["predictions"]
+    experiments = [str(name) for name in group["experiment"].values]
+    names = [str(name) for name in group["response"].values]
+    length = len(experiments)
+    columns = length if len(units) > 1 else None
+    page = sheet(length * len(units), columns=columns, width=3.0 if length > 2 else 4.2, height=2.5)
+    time = with_unit("time", group["t"].attrs["units"])
+    handles = {}
+    for number, panel in enumerate(page.panels):
+        row, experiment = divmod(number, length)
+        members = [index for index, text in enumerate(group["unit"].values) if str(text) == units[row]]
+        for index in members:
+            handles[names[index]] = _draw(panel, tree, experiment, index, colour(index), crowded=False)
+        if row == 0:
+            panel.set_title(experiments[experiment], fontsize=9)
+        if number + page.columns >= len(page.panels):
+            panel.set_xlabel(time)
+        if number % page.columns == 0:
+            panel.set_ylabel(with_unit(names[members[0]] if len(members) == 1 else "", units[row]).strip())
+        panel.sharey(page.panels[row * length])
+    if len(names) > 1:
+        page.figure.legend(handles.values(), handles.keys(), loc="outside upper center", ncols=min(len(names), 8), frameon=False, fontsize=9)
+    return page.figure
+
+
+def _by_response(tree: xr.DataTree) -> Figure:
+    """A panel per response, a colour per experiment."""
+    from matplotlib import colormaps
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import ListedColormap, Normalize
+
+    group = tree["predictions"]
+    order = Abscissa("experiment, in the order of the data", np.arange(1.0, group.sizes["experiment"] + 1))
+    by = (*varying_conditions(tree), order)[0]
+    norm = Normalize(float(np.nanmin(by.values)), float(np.nanmax(by.values)))
+    shades = ListedColormap(colormaps["viridis"](np.linspace(0, 0.92, 256)))  # its yellow end is too pale for lines
+    page = sheet(group.sizes["response"], width=4.6, height=3.4)
+    for index, (panel, name, unit) in enumerate(zip(page.panels, group["response"].values, group["unit"].values, strict=True)):
+        for experiment, value in enumerate(by.values):
+            _draw(panel, tree, experiment, index, shades(norm(value)), crowded=True)
+        panel.set_xlabel(with_unit("time", group["t"].attrs["units"]))
+        panel.set_ylabel(with_unit(str(name), str(unit)))
+    page.figure.colorbar(ScalarMappable(norm, shades), ax=list(page.panels), label=by.label, pad=0.01)
+    return page.figure
+
+
+def _draw(panel: Axes, tree: xr.DataTree, experiment: int, response: int, shade: object, *, crowded: bool) -> object:
+    """Points and curve of one response of one experiment; returns what stands for them in a legend."""
+    group = tree["predictions"]
+    kept = group["measured"].values[experiment, :, response]
+    t, observed = group["t"].values[experiment, kept], group["observed"].values[experiment, kept, response]
+    (line,) = panel.plot(*_curve(tree, experiment, response), color=shade, linewidth=0.7 if crowded else 1.4, alpha=0.5 if crowded else 1.0)
+    if crowded:
+        style = {"markersize": 3.0, "markerfacecolor": shade, "markeredgecolor": "white", "markeredgewidth": 0.3}
+    else:
+        style = {"markersize": marker_size(t.size), "markerfacecolor": "none", "markeredgecolor": shade, "markeredgewidth": 1.1}
+    (points,) = panel.plot(t, observed, "o", zorder=3, **style)
+    return (line, points)
+
+
+def _curve(tree: xr.DataTree, experiment: int, response: int) -> tuple[Floats, Floats]:
+    """The dense curve where there is one, else the predictions at the measured times in order."""
+    group = tree["profiles"] if "profiles" in tree.children else tree["predictions"]
+    t, predicted = group["t"].values[experiment], group["predicted"].values[experiment, :, response]
+    order = np.argsort(t, kind="stable")
+    return t[order], predicted[order]

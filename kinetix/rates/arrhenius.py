@@ -1,0 +1,59 @@
+"""Temperature dependence of rate and equilibrium constants, around a reference temperature."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from kinetix.constants import GAS_CONSTANT
+
+
+class Thermal(NamedTuple):
+    """Constants that depend on temperature, as arrays over the constants.
+
+    Attributes:
+        reference: value at the reference temperature, SI.
+        exponent: b of the three-parameter law, 1.
+        energy: activation energy (or enthalpy of reaction of an equilibrium constant), J/mol.
+        T_ref: temperature of the power term, K.
+        inverse_T_ref: reciprocal of the reference temperature of the exponential, 1/K; 0 makes `reference` the
+            pre-exponential factor itself.
+    """
+
+    reference: jax.Array
+    exponent: jax.Array
+    energy: jax.Array
+    T_ref: jax.Array
+    inverse_T_ref: jax.Array
+
+
+def constants_at(thermal: Thermal, T: jax.Array | float) -> jax.Array:
+    """Values of the constants at the temperature T (K).
+
+        k(T) = k_ref (T / T_ref)^b exp(-Ea/R (1/T - 1/T_ref))
+
+    With b = 0 it is the law of Arrhenius (1889), with an enthalpy for Ea that of van 't Hoff (1884). The reference
+    temperature takes the near-perfect correlation out of the pair (A, Ea): Schwaab & Pinto, Chem. Eng. Sci. 62 (2007) 2750.
+
+    >>> import numpy as np
+    >>> one = np.ones(1)
+    >>> law = Thermal(reference=0.1 * one, exponent=0 * one, energy=60e3 * one, T_ref=350 * one, inverse_T_ref=one / 350)
+    >>> float(constants_at(law, 350.0)[0].round(6))
+    0.1
+    """
+    powered = thermal.reference * jnp.exp(thermal.exponent * jnp.log(T / thermal.T_ref))
+    return powered * jnp.exp(-thermal.energy / GAS_CONSTANT * (1.0 / T - thermal.inverse_T_ref))
+
+
+def log_factor(k_ref: float, exponent: float, energy: float, T_ref: float) -> float:
+    """ln A of k = A (T/1 K)^b exp(-Ea/(R T)), from k at the reference temperature.
+
+        ln A = ln k_ref - b ln T_ref + Ea/(R T_ref)
+
+    >>> round(log_factor(0.1, 0.0, 60e3, 350.0), 4)
+    18.3155
+    """
+    return math.log(k_ref) - exponent * math.log(T_ref) + energy / (GAS_CONSTANT * T_ref)

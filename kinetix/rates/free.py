@@ -1,0 +1,82 @@
+"""A rate law written by the user as an expression."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from kinetix.errors import ExpressionError, nearest
+from kinetix.expression import Expression, Symbol, evaluate, parse, symbols, to_text
+from kinetix.rates.law import Constant, Law, Sides
+from kinetix.units import Dimension
+
+
+@dataclass(frozen=True)
+class FreeRate:
+    """Evaluates an expression elementwise; equal expressions are equal functions."""
+
+    expression: Expression
+    constants: tuple[str, ...]
+    species: tuple[str, ...]
+
+    def __call__(self, constants: tuple[Any, ...], sides: Sides, T: Any) -> Any:
+        concentrations = dict(zip(self.species, sides[0], strict=True))
+        values = dict(zip(self.constants, constants, strict=True))
+
+        def lookup(symbol: Symbol) -> Any:
+            if symbol.kind == "concentration":
+                return concentrations[symbol.name]
+            return T if symbol.name == "T" else values[symbol.name]
+
+        return evaluate(self.expression, lookup)
+
+
+def law(text: str, constants: Mapping[str, Dimension], known: tuple[str, ...], reaction: str) -> Law:
+    """The rate r = `text` in concentrations [X], temperature T and constants by name.
+
+    Args:
+        text: for example `kf*[A]*[B]/(1 + K*[A])^2`.
+        constants: the constants it may use and the dimensions of their units.
+        known: species of the network.
+        reaction: its name, for messages.
+
+    Raises:
+        ExpressionError: an unreadable formula, an unknown species or constant.
+    """
+    expression = parse(text)
+    species: list[str] = []
+    used: list[str] = []
+    for symbol in symbols(expression):
+        if symbol.kind == "concentration":
+            if symbol.name not in known:
+                raise ExpressionError(
+                    f"Rate of '{reaction}' uses [{symbol.name}], which is no species of the network"
+                    f" (known: {', '.join(known)}).{nearest(symbol.name, known)}"
+                )
+            species.append(symbol.name)
+        elif symbol.kind == "name":
+            if symbol.name in constants:
+                used.append(symbol.name)
+            elif symbol.name != "T":
+                raise ExpressionError(
+                    f"Rate of '{reaction}' uses '{symbol.name}', which has no value, no unit and is not estimated."
+                    f" Give it under parameters = {{ {symbol.name} = ... }}, or write [{symbol.name}] if it is a concentration."
+                    f"{nearest(symbol.name, constants)}"
+                )
+        elif symbol.kind == "pressure":
+            raise ExpressionError(
+                f"Rate of '{reaction}' uses the partial pressure {symbol}; partial pressures are not available yet."
+                f" Write the rate in concentrations, for example [{symbol.name}]."
+            )
+        else:
+            raise ExpressionError(f"Rate of '{reaction}' uses {symbol}; a rate may use concentrations [X], T and constants.")
+    for name in constants:
+        if name not in used:
+            raise ExpressionError(f"Rate of '{reaction}': the constant '{name}' is given but '{text}' does not use it. Remove it, or use it.")
+    return Law(
+        FreeRate(expression, tuple(used), tuple(species)),
+        tuple(Constant(name, constants[name]) for name in used),
+        (tuple(species),),
+        to_text(expression),
+    )

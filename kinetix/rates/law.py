@@ -1,0 +1,54 @@
+"""What every book on the shelf of rate laws gives: one elementwise formula and what it needs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from kinetix.units import Dimension
+
+Sides = tuple[tuple[Any, ...], ...]
+"""Concentrations (mol/m^3, scalars or arrays) by slot: one tuple per side of the law (forward, reverse)."""
+
+RateFunction = Callable[[tuple[Any, ...], Sides, Any], Any]
+"""`rate(constants, sides, T) -> r`, elementwise: it has no idea how many lanes or reactions its arguments hold."""
+
+
+@dataclass(frozen=True)
+class Constant:
+    """One constant of a rate law.
+
+    Attributes:
+        name: local name as in `r1.<name>`: `k`, `kf`, `K`, `order.A`.
+        dimension: what its unit must be; None where the user's unit decides (constants of a free expression).
+        thermal: whether it may depend on temperature (by Arrhenius or van 't Hoff).
+        value: a number the law itself fixes (a reference concentration, a known order), in SI; None where the user gives it.
+        positive: whether only positive values make sense, so that it is fitted on a log scale unless the user says otherwise.
+    """
+
+    name: str
+    dimension: Dimension | None
+    thermal: bool = True
+    value: float | None = None
+    positive: bool = True
+
+
+@dataclass(frozen=True)
+class Law:
+    """A rate law as one reaction uses it.
+
+    Attributes:
+        rate: the elementwise formula (hashable; laws with the same one are stacked and computed together).
+        constants: what the formula's `constants` are, in order.
+        species: names of the species in the formula's slots, by side.
+        text: the law as computed, for people.
+        product: whether a slot may be filled up with the number 1 without changing the rate (lets laws of different
+            molecularity be stacked).
+    """
+
+    rate: RateFunction
+    constants: tuple[Constant, ...]
+    species: tuple[tuple[str, ...], ...]
+    text: str
+    product: bool = False

@@ -1,0 +1,111 @@
+"""The result as a plain dictionary for `summary.json`: what a script needs, without xarray."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import xarray as xr
+
+from kinetix.results.schema import ATTRIBUTES
+from kinetix.status import Status
+
+
+def summary(tree: xr.DataTree) -> dict[str, Any]:
+    """A fit as text, numbers, lists and dictionaries, ready for JSON: NaN and infinity become None.
+
+    Arguments:
+        tree: a result of `kinetix.results.fit_tree`.
+
+    Returns:
+        A dictionary with `converged`, `status`, `objective`, `n_observations`, `n_parameters`, `parameters` (name -> value, unit, stderr, lower95,
+        upper95, fixed, at_bound), `derived`, `correlation` (estimated parameters only), `sigma_meaning`, `statistics`, `failed_experiments`,
+        `verdict`, `warnings`, `notes`, `provenance` and `version`. Values are in the user's units; `at_bound` is "lower", "upper" or None.
+    """
+    root = tree.attrs
+    statistics = tree["statistics"]
+    return {
+        "title": root["title"],
+        "converged": bool(root["converged"]),
+        "status": root["status_label"],
+        "message": root["message"],
+        "verdict": root["verdict"],
+        "objective": _plain(statistics["ssr"].item()),
+        "n_observations": int(statistics["n_observations"]),
+        "n_parameters": int(statistics["n_parameters"]),
+        "parameters": _parameters(tree),
+        "derived": _derived(tree),
+        "correlation": _correlation(tree),
+        "sigma_meaning": root["sigma_meaning"],
+        "statistics": _statistics(tree),
+        "failed_experiments": failed_experiments(tree),
+        "warnings": lines(root, "warnings"),
+        "notes": lines(root, "notes"),
+        "provenance": provenance(tree),
+        "version": str(root.get("kinetix_version", "")),
+    }
+
+
+def provenance(tree: xr.DataTree) -> dict[str, str | int | float | None]:
+    """Where the numbers come from: version, study text, data hash, device, times."""
+    return {str(name): _plain(value) for name, value in tree.attrs.items() if name not in ATTRIBUTES}
+
+
+def lines(attributes: Mapping[Any, Any], name: str) -> list[str]:
+    """The lines of a text attribute; none if it is empty."""
+    return str(attributes[name]).splitlines()
+
+
+def failed_experiments(tree: xr.DataTree) -> list[str]:
+    """Names of the experiments whose simulation did not end well."""
+    status = tree["predictions"]["status"]
+    return [str(name) for name, code in zip(status["experiment"].values, status.values, strict=True) if not Status(int(code)).ok]
+
+
+def _plain(value: Any) -> str | int | float | None:
+    """A NumPy scalar as Python's own; None where JSON has no number."""
+    plain = value.item() if hasattr(value, "item") else value
+    return None if isinstance(plain, float) and not math.isfinite(plain) else plain
+
+
+def _parameters(tree: xr.DataTree) -> dict[str, dict[str, Any]]:
+    group = tree["parameters"]
+    numbers = {name: group[name].values for name in ("value", "stderr", "lower95", "upper95")}
+    return {
+        str(name): {
+            **{key: _plain(column[index]) for key, column in numbers.items()},
+            "unit": str(group["unit"].values[index]),
+            "fixed": bool(group["fixed"].values[index]),
+            "at_bound": str(group["at_bound"].values[index]) or None,
+        }
+        for index, name in enumerate(group["parameter"].values)
+    }
+
+
+def _derived(tree: xr.DataTree) -> dict[str, dict[str, Any]]:
+    group = tree["parameters"]
+    if "derived" not in group.coords:
+        return {}
+    return {
+        str(name): {
+            **{key: _plain(group[f"derived_{key}"].values[index]) for key in ("value", "stderr", "lower95", "upper95")},
+            "unit": str(group["derived_unit"].values[index]),
+            "note": str(group["derived_note"].values[index]),
+        }
+        for index, name in enumerate(group["derived"].values)
+    }
+
+
+def _correlation(tree: xr.DataTree) -> dict[str, dict[str, float | None]]:
+    table = tree["covariance"]["correlation"]
+    known = [index for index in range(table.shape[0]) if math.isfinite(float(table[index, index]))]
+    names = [str(name) for name in table["parameter"].values]
+    return {names[i]: {names[j]: _plain(table.values[i, j]) for j in known} for i in known}  # type: ignore[misc]
+
+
+def _statistics(tree: xr.DataTree) -> dict[str, Any]:
+    group = tree["statistics"]
+    scalars = {str(name): _plain(variable.item()) for name, variable in group.data_vars.items() if variable.ndim == 0}
+    r_squared = {str(name): _plain(value) for name, value in zip(group["response"].values, group["r_squared"].values, strict=True)}
+    return {**scalars, "r_squared": r_squared}

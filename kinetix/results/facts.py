@@ -1,0 +1,135 @@
+"""What a finished fit knows, as plain NumPy arrays and names: the one thing that `fit_tree` reads.
+
+Three conventions hold throughout:
+
+- A field ending in `_si` is in SI; everything else is as reported (a `Derived` or `Curve` in its own unit, weighted residuals as in the objective).
+- NaN means "there is none": a cell not measured, a prediction not simulated, an error that does not exist. Zero is never used for that.
+- The covariance is NaN in every row and column of a parameter without an ordinary error (fixed, on a bound, undetermined), so that
+  `sqrt(diag(covariance)) == stderr`. Whoever propagates and means "held at its value" says so with `fillna(0)`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from kinetix.status import Status
+from kinetix.units import Unit
+
+Floats = npt.NDArray[np.float64]
+Flags = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Derived:
+    """A quantity that follows from the parameters (A from k_ref and Ea), in `unit`; its interval need not be symmetric."""
+
+    name: str
+    value: float
+    unit: Unit
+    stderr: float
+    lower: float
+    upper: float
+    note: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Condition:
+    """One condition over the experiments: values (E,) in SI and the unit to report them in."""
+
+    values_si: Floats
+    unit: Unit
+
+
+@dataclass(frozen=True, eq=False)
+class Dense:
+    """Predictions on a fine time grid for smooth curves: times (E, G) in s, predictions (E, G, R) in SI."""
+
+    times_si: Floats
+    predicted_si: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """A rate constant against temperature: temperatures (G,) in K; k and its 95 % band (G,) in `unit`; points (N, 2) of (T in K, k), or None."""
+
+    name: str
+    unit: Unit
+    temperatures: Floats
+    k: Floats
+    lower: Floats
+    upper: Floats
+    points: Floats | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class FitFacts:
+    """Everything a fit found: P parameters, E experiments, T times (one for steady states), R responses.
+
+    `mask` (E, T, R) is True where a value was measured and used. `weighted_residuals` (E, T, R) are (observed - predicted) times weight, as in
+    the objective: dimensionless where sigma was given, in the data columns' units otherwise. `s` is the factor on sigma where sigma is scaled and
+    the standard deviation of the residuals where it is estimated. `n_parameters` counts estimated parameters only. `interval_si` is the 95 %
+    interval. `time_unit` is None where nothing depends on time. `upper_si` and `lower_si` are infinite where there is no bound.
+    `experiment_steps` are solver steps (0 where nothing was integrated). `provenance` holds `kinetix_version`, `study_text`, `data_hash`,
+    `seed`, `device`, `dtype`, `jax_version`, `import_seconds`, `trace_seconds`, `compile_seconds`, `run_seconds` (as far as known).
+    """
+
+    title: str
+    # parameters
+    parameter_names: tuple[str, ...]
+    values_si: Floats
+    start_si: Floats
+    lower_si: Floats
+    upper_si: Floats
+    units: tuple[Unit, ...]
+    fixed: Flags
+    scales: tuple[str, ...]
+    at_bound: tuple[str, ...]
+    stderr_si: Floats
+    covariance_si: Floats
+    correlation: Floats
+    interval_si: Floats
+    # data and predictions
+    experiments: tuple[str, ...]
+    responses: tuple[str, ...]
+    response_units: tuple[Unit, ...]
+    times_si: Floats
+    time_unit: Unit | None
+    observed_si: Floats
+    predicted_si: Floats
+    mask: Flags
+    sigma_si: Floats
+    weighted_residuals: Floats
+    experiment_status: tuple[Status, ...]
+    experiment_steps: npt.NDArray[np.int64]
+    # statistics
+    sigma_meaning: str
+    s: float
+    ssr: float
+    chi_square: float
+    reduced_chi_square: float
+    p_value: float
+    dof: int
+    n_observations: int
+    n_parameters: int
+    r_squared: Floats
+    rank: int
+    condition_number: float
+    # how it ended
+    status: Status
+    message: str
+    iterations: int
+    evaluations: int
+    history: Floats
+    # what not every fit has
+    conditions: Mapping[str, Condition] = field(default_factory=dict)
+    derived: tuple[Derived, ...] = ()
+    null_directions: tuple[str, ...] = ()
+    profiles: Dense | None = None
+    arrhenius: tuple[Curve, ...] = ()
+    notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    provenance: Mapping[str, str | int | float] = field(default_factory=dict)

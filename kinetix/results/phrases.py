@@ -1,0 +1,58 @@
+"""Counts, lists and numbers as they stand in a sentence."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+
+def count(number: int, noun: str) -> str:
+    """A number with its noun.
+
+    >>> count(1, "parameter"), count(4, "parameter")
+    ('1 parameter', '4 parameters')
+    """
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def listing(names: Sequence[str], longest: int = 8) -> str:
+    """Names joined as in a sentence; beyond `longest` only their number.
+
+    >>> listing(["k1", "k2", "k3"]), listing(["k1", "k2", "k3"], longest=2)
+    ('k1, k2 and k3', 'k1, k2 and 1 more')
+    """
+    if len(names) > longest:
+        return f"{', '.join(names[:longest])} and {len(names) - longest} more"
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def near_one(value: float) -> str:
+    """Three digits, or as many as tell the value from one.
+
+    >>> near_one(0.871234), near_one(0.9986137), near_one(0.99999957), near_one(1.0)
+    ('0.871', '0.9986', '0.99999957', '1')
+    """
+    short = 1 - value
+    if not 0 < short < 0.01:
+        return f"{value:.3g}"
+    return f"{value:.{min(12, 1 - math.floor(math.log10(short)))}f}"
+
+
+def correlation(r: float) -> str:
+    """A correlation coefficient.
+
+    >>> correlation(-0.9986), correlation(0.5)
+    ('-0.9986', '0.5')
+    """
+    return f"{'-' if r < 0 else ''}{near_one(abs(r))}"
+
+
+def probability(p: float) -> str:
+    """A probability.
+
+    >>> probability(0.41234), probability(3e-9), probability(0.99998)
+    ('0.41', 'below 1e-6', '0.99998')
+    """
+    if p < 1e-6:
+        return "below 1e-6"
+    return near_one(p) if p > 0.99 else f"{p:.2g}"

@@ -1,0 +1,134 @@
+"""The one table of every variable in a result: group, name, dimensions, unit rule, meaning.
+
+`tree` writes no variable that is not listed here, and takes dimensions and `long_name` from here. Unit rules:
+
+| rule | `units` attribute |
+|---|---|
+| any unit text | that text; "1" is dimensionless |
+| `parameter`, `derived`, `response`, `constant` | the common unit, or "see coordinate ..." where the members differ |
+| `product` | products of the parameters' units |
+| `objective`, `objective^2` | "1" where sigma was given, else the responses' common unit (and its square) |
+| `time`, `condition` | as the data gave it |
+| `label` | none: text, flags and codes |
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kinetix.units import Unit
+
+
+@dataclass(frozen=True)
+class Variable:
+    """One row of the table. `name` is `*` in /conditions, where every condition gives its own name."""
+
+    group: str
+    name: str
+    dims: tuple[str, ...]
+    unit: str
+    meaning: str
+
+
+_P = ("parameter",)
+_PP = ("parameter", "other_parameter")
+_D = ("derived",)
+_ETR = ("experiment", "time", "response")
+
+VARIABLES: tuple[Variable, ...] = (
+    Variable("parameters", "parameter", _P, "label", "parameter"),
+    Variable("parameters", "unit", _P, "label", "unit of the parameter"),
+    Variable("parameters", "value", _P, "parameter", "estimate"),
+    Variable("parameters", "stderr", _P, "parameter", "standard error; NaN where fixed, on a bound or not determined"),
+    Variable("parameters", "lower95", _P, "parameter", "lower end of the 95 % interval"),
+    Variable("parameters", "upper95", _P, "parameter", "upper end of the 95 % interval"),
+    Variable("parameters", "start", _P, "parameter", "value at the start of the fit"),
+    Variable("parameters", "lower_bound", _P, "parameter", "lower bound"),
+    Variable("parameters", "upper_bound", _P, "parameter", "upper bound"),
+    Variable("parameters", "fixed", _P, "label", "whether the parameter was kept at its value"),
+    Variable("parameters", "at_bound", _P, "label", "the bound on which the estimate lies: lower, upper or empty"),
+    Variable("parameters", "scale", _P, "label", "scale in which it was fitted: log or linear"),
+    Variable("parameters", "derived", _D, "label", "quantity that follows from the parameters"),
+    Variable("parameters", "derived_unit", _D, "label", "unit of the derived quantity"),
+    Variable("parameters", "derived_value", _D, "derived", "value of the derived quantity"),
+    Variable("parameters", "derived_stderr", _D, "derived", "standard error of the derived quantity, propagated with the joint covariance"),
+    Variable("parameters", "derived_lower95", _D, "derived", "lower end of its 95 % interval"),
+    Variable("parameters", "derived_upper95", _D, "derived", "upper end of its 95 % interval"),
+    Variable("parameters", "derived_note", _D, "label", "how it was derived"),
+    Variable("covariance", "parameter", _P, "label", "parameter"),
+    Variable("covariance", "other_parameter", ("other_parameter",), "label", "parameter, second axis"),
+    Variable("covariance", "covariance", _PP, "product", "joint covariance of the estimates; NaN rows where there is no ordinary error"),
+    Variable("covariance", "correlation", _PP, "1", "correlation of the estimates"),
+    Variable("predictions", "experiment", ("experiment",), "label", "experiment"),
+    Variable("predictions", "response", ("response",), "label", "measured response"),
+    Variable("predictions", "unit", ("response",), "label", "unit of the response"),
+    Variable("predictions", "t", ("experiment", "time"), "time", "time"),
+    Variable("predictions", "observed", _ETR, "response", "measured value"),
+    Variable("predictions", "predicted", _ETR, "response", "value predicted with the estimates"),
+    Variable("predictions", "sigma", _ETR, "response", "given standard deviation of the measured value"),
+    Variable("predictions", "residual", _ETR, "response", "observed - predicted"),
+    Variable("predictions", "weighted_residual", _ETR, "objective", "observed - predicted, weighted as in the objective"),
+    Variable("predictions", "measured", _ETR, "label", "whether the value was measured and used"),
+    Variable("predictions", "status", ("experiment",), "label", "how the simulation of the experiment ended"),
+    Variable("predictions", "steps", ("experiment",), "1", "solver steps of the experiment"),
+    Variable("conditions", "experiment", ("experiment",), "label", "experiment"),
+    Variable("conditions", "*", ("experiment",), "condition", "condition of the experiment"),
+    Variable("statistics", "response", ("response",), "label", "measured response"),
+    Variable("statistics", "ssr", (), "objective^2", "objective: sum of squared weighted residuals"),
+    Variable("statistics", "s", (), "objective", "estimated standard deviation of the weighted residuals (a factor on sigma where sigma is given)"),
+    Variable("statistics", "chi_square", (), "1", "chi-square of the residuals over the given sigma"),
+    Variable("statistics", "reduced_chi_square", (), "1", "chi-square per degree of freedom"),
+    Variable("statistics", "p_value", (), "1", "probability of a chi-square at least this large if model and sigma are right"),
+    Variable("statistics", "dof", (), "1", "degrees of freedom"),
+    Variable("statistics", "n_observations", (), "1", "number of measured values used"),
+    Variable("statistics", "n_parameters", (), "1", "number of estimated parameters"),
+    Variable("statistics", "r_squared", ("response",), "1", "coefficient of determination"),
+    Variable("statistics", "rank", (), "1", "numerical rank of the residual Jacobian"),
+    Variable("statistics", "condition_number", (), "1", "condition number of the scaled residual Jacobian"),
+    Variable("statistics", "iterations", (), "1", "iterations of the estimator"),
+    Variable("statistics", "evaluations", (), "1", "evaluations of the model"),
+    Variable("iterations", "ssr", ("iteration",), "objective^2", "objective after each iteration"),
+    Variable("profiles", "experiment", ("experiment",), "label", "experiment"),
+    Variable("profiles", "response", ("response",), "label", "measured response"),
+    Variable("profiles", "unit", ("response",), "label", "unit of the response"),
+    Variable("profiles", "t", ("experiment", "time"), "time", "time"),
+    Variable("profiles", "predicted", _ETR, "response", "value predicted with the estimates, on a fine grid"),
+    Variable("arrhenius", "constant", ("constant",), "label", "rate constant"),
+    Variable("arrhenius", "unit", ("constant",), "label", "unit of the rate constant"),
+    Variable("arrhenius", "T", ("constant", "temperature"), "K", "temperature"),
+    Variable("arrhenius", "k", ("constant", "temperature"), "constant", "rate constant"),
+    Variable("arrhenius", "lower95", ("constant", "temperature"), "constant", "lower end of its 95 % band"),
+    Variable("arrhenius", "upper95", ("constant", "temperature"), "constant", "upper end of its 95 % band"),
+    Variable("arrhenius", "point_T", ("constant", "point"), "K", "temperature of a measured rate constant"),
+    Variable("arrhenius", "point_k", ("constant", "point"), "constant", "measured rate constant"),
+)
+
+ATTRIBUTES: dict[str, str] = {
+    "title": "what the study calls itself",
+    "converged": "1 where the fit ended well, else 0",
+    "status": "status code of the fit",
+    "status_label": "status of the fit in words",
+    "message": "why the estimator stopped",
+    "verdict": "the fit in one to three sentences",
+    "sigma_meaning": "trusted, scaled or estimated",
+    "warnings": "reasons to doubt the fit, one per line",
+    "null_directions": "what the data do not determine, one sentence per line",
+    "notes": "what was recognised in the input, one per line",
+}
+"""Attributes of the root that describe the fit; all others are provenance."""
+
+_BY_NAME = {(variable.group, variable.name): variable for variable in VARIABLES}
+
+
+def variable(group: str, name: str) -> Variable:
+    """The row for `name` in `group`.
+
+    >>> variable("predictions", "observed").dims
+    ('experiment', 'time', 'response')
+    """
+    return _BY_NAME[group, name]
+
+
+def unit_text(unit: Unit) -> str:
+    """The text under which a unit is reported: as written, "1" where dimensionless."""
+    return "1" if unit.text in ("", "-", "1") else unit.text

@@ -1,0 +1,264 @@
+"""Facts of a fit -> labelled xarray data in the user's units, ready for netCDF (attributes are text and numbers only)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from kinetix.results.facts import Condition, Curve, Dense, FitFacts, Floats
+from kinetix.results.schema import unit_text, variable
+from kinetix.results.verdict import verdict, warn_sentences
+from kinetix.status import Status
+from kinetix.units import Unit
+
+_TIME_TEXTS = {
+    "second": "s",
+    "seconds": "s",
+    "minute": "min",
+    "minutes": "min",
+    "hour": "h",
+    "hours": "h",
+    "day": "d",
+    "days": "d",
+}  # xarray reads the long names as time stamps when it opens a file
+
+
+def fit_tree(facts: FitFacts) -> xr.DataTree:
+    """The result of a fit as a DataTree with the groups that apply of parameters, covariance, predictions, conditions, statistics, iterations,
+    profiles and arrhenius.
+
+    Values are in the user's units (attribute `units`), every variable has a `long_name`; dimensions and meanings are those of
+    `kinetix.results.schema.VARIABLES`. The root's attributes hold title, status, verdict, warnings (one per line) and provenance.
+
+    Arguments:
+        facts: what the fit found, SI inside.
+
+    Returns:
+        `xarray.DataTree`; `kinetix.io.results.write_tree` puts it into a netCDF file and `read_tree` gives an identical one back.
+    """
+    groups: dict[str, xr.Dataset] = {
+        "/": xr.Dataset(attrs=_root_attributes(facts)),
+        "/parameters": _parameters(facts),
+        "/covariance": _covariance(facts),
+        "/predictions": _predictions(facts),
+        "/statistics": _statistics(facts),
+    }
+    if facts.conditions:
+        groups["/conditions"] = _conditions(facts.experiments, facts.conditions)
+    if facts.history.size:
+        objective = {"objective^2": _objective_unit(facts, squared=True)}
+        groups["/iterations"] = _dataset("iterations", {"ssr": facts.history}, objective)
+    if facts.profiles is not None:
+        groups["/profiles"] = _profiles(facts, facts.profiles)
+    if facts.arrhenius:
+        groups["/arrhenius"] = _arrhenius(facts.arrhenius)
+    return xr.DataTree.from_dict(groups)
+
+
+def _dataset(group: str, values: Mapping[str, Any], units: Mapping[str, str], attrs: Mapping[str, str] | None = None) -> xr.Dataset:
+    """Variables with the dimensions and attributes of the schema; `units` gives the text for each unit rule that is no text itself."""
+    rows: dict[str, xr.Variable] = {}
+    for name, value in values.items():
+        row = variable(group, name)
+        attributes = {"long_name": row.meaning}
+        if row.unit != "label":
+            attributes["units"] = units.get(row.unit, row.unit)
+        rows[name] = xr.Variable(row.dims, np.asarray(value), attributes)
+    dims = {dim for row in rows.values() for dim in row.dims}
+    labels = dims | {name for name in rows if name == "unit" or name.endswith("_unit")}
+    return xr.Dataset(rows, attrs=dict(attrs or {})).set_coords([name for name in rows if name in labels])
+
+
+def _common(units: Sequence[Unit], coordinate: str) -> str:
+    texts = {unit_text(unit) for unit in units}
+    return texts.pop() if len(texts) == 1 else f"see coordinate {coordinate}"
+
+
+def _texts(values: Sequence[str]) -> np.ndarray:
+    return np.asarray(list(values), dtype=str)
+
+
+def _factors(units: Sequence[Unit]) -> Floats:
+    return np.asarray([unit.factor for unit in units], dtype=np.float64)
+
+
+def _offsets(units: Sequence[Unit]) -> Floats:
+    return np.asarray([unit.offset for unit in units], dtype=np.float64)
+
+
+def _reported(values_si: Floats, units: Sequence[Unit]) -> Floats:
+    """SI -> user's units along the last axis."""
+    return (np.asarray(values_si, dtype=np.float64) - _offsets(units)) / _factors(units)
+
+
+def _objective_unit(facts: FitFacts, *, squared: bool = False) -> str:
+    if facts.sigma_meaning != "estimated":
+        return "1"
+    texts = {unit_text(unit) for unit in facts.response_units}
+    if len(texts) > 1:
+        return "mixed"
+    text = texts.pop()
+    return f"({text})^2" if squared and text != "1" else text
+
+
+def _root_attributes(facts: FitFacts) -> dict[str, str | int | float]:
+    return {
+        "title": facts.title,
+        "converged": int(facts.status.ok),
+        "status": int(facts.status),
+        "status_label": facts.status.label,
+        "message": facts.message,
+        "verdict": verdict(facts),
+        "sigma_meaning": facts.sigma_meaning,
+        "warnings": "\n".join(dict.fromkeys((*facts.warnings, *warn_sentences(facts)))),
+        "null_directions": "\n".join(facts.null_directions),
+        "notes": "\n".join(facts.notes),
+        **facts.provenance,
+    }
+
+
+def _parameters(facts: FitFacts) -> xr.Dataset:
+    factors = _factors(facts.units)
+    lower, upper = _reported(facts.interval_si.T, facts.units)
+    values: dict[str, Any] = {
+        "parameter": _texts(facts.parameter_names),
+        "unit": _texts([unit_text(unit) for unit in facts.units]),
+        "value": _reported(facts.values_si, facts.units),
+        "stderr": facts.stderr_si / factors,
+        "lower95": lower,
+        "upper95": upper,
+        "start": _reported(facts.start_si, facts.units),
+        "lower_bound": _reported(facts.lower_si, facts.units),
+        "upper_bound": _reported(facts.upper_si, facts.units),
+        "fixed": np.asarray(facts.fixed, dtype=bool),
+        "at_bound": _texts(facts.at_bound),
+        "scale": _texts(facts.scales),
+    }
+    units = {"parameter": _common(facts.units, "unit")}
+    if facts.derived:
+        values |= {
+            "derived": _texts([one.name for one in facts.derived]),
+            "derived_unit": _texts([unit_text(one.unit) for one in facts.derived]),
+            "derived_value": [one.value for one in facts.derived],
+            "derived_stderr": [one.stderr for one in facts.derived],
+            "derived_lower95": [one.lower for one in facts.derived],
+            "derived_upper95": [one.upper for one in facts.derived],
+            "derived_note": _texts([one.note for one in facts.derived]),
+        }
+        units["derived"] = _common([one.unit for one in facts.derived], "derived_unit")
+    return _dataset("parameters", values, units)
+
+
+def _covariance(facts: FitFacts) -> xr.Dataset:
+    factors = _factors(facts.units)
+    values = {
+        "parameter": _texts(facts.parameter_names),
+        "other_parameter": _texts(facts.parameter_names),
+        "covariance": facts.covariance_si / np.outer(factors, factors),
+        "correlation": facts.correlation,
+    }
+    return _dataset("covariance", values, {"product": "products of the parameters' units"})
+
+
+def _predictions(facts: FitFacts) -> xr.Dataset:
+    factors = _factors(facts.response_units)
+    values: dict[str, Any] = {
+        "experiment": _texts(facts.experiments),
+        "response": _texts(facts.responses),
+        "unit": _texts([unit_text(unit) for unit in facts.response_units]),
+        "observed": _reported(np.where(facts.mask, facts.observed_si, np.nan), facts.response_units),
+        "predicted": _reported(facts.predicted_si, facts.response_units),
+        "sigma": facts.sigma_si / factors,
+        "residual": np.where(facts.mask, facts.observed_si - facts.predicted_si, np.nan) / factors,
+        "weighted_residual": np.where(facts.mask, facts.weighted_residuals, np.nan),
+        "measured": np.asarray(facts.mask, dtype=bool),
+        "status": np.asarray([int(status) for status in facts.experiment_status], dtype=np.int64),
+        "steps": np.asarray(facts.experiment_steps, dtype=np.int64),
+    }
+    units = {"response": _common(facts.response_units, "unit"), "objective": _objective_unit(facts)}
+    if facts.time_unit is not None:
+        values["t"] = facts.time_unit.from_si(facts.times_si)
+        units["time"] = _time_text(facts.time_unit)
+    data = _dataset("predictions", values, units)
+    data["status"].attrs["meanings"] = "; ".join(f"{int(status)} {status.label}" for status in Status)
+    return data
+
+
+def _time_text(unit: Unit) -> str:
+    return _TIME_TEXTS.get(unit.text, unit_text(unit))
+
+
+def _conditions(experiments: Sequence[str], conditions: Mapping[str, Condition]) -> xr.Dataset:
+    label = variable("conditions", "experiment")
+    row = variable("conditions", "*")
+    data = xr.Dataset(coords={"experiment": (label.dims, _texts(experiments), {"long_name": label.meaning})})
+    for name, condition in conditions.items():
+        attributes = {"long_name": name, "units": _time_text(condition.unit)}
+        data[_file_name(name)] = (row.dims, np.asarray(condition.unit.from_si(condition.values_si), dtype=np.float64), attributes)
+    return data
+
+
+def _file_name(condition: str) -> str:
+    """A name that netCDF takes (no slash) and that hides no coordinate: "W/F" -> "W_per_F"."""
+    name = condition.replace("/", "_per_")
+    return f"{name}_" if name == "experiment" else name
+
+
+def _statistics(facts: FitFacts) -> xr.Dataset:
+    values = {
+        "response": _texts(facts.responses),
+        "ssr": float(facts.ssr),
+        "s": float(facts.s),
+        "chi_square": float(facts.chi_square),
+        "reduced_chi_square": float(facts.reduced_chi_square),
+        "p_value": float(facts.p_value),
+        "dof": int(facts.dof),
+        "n_observations": int(facts.n_observations),
+        "n_parameters": int(facts.n_parameters),
+        "r_squared": facts.r_squared,
+        "rank": int(facts.rank),
+        "condition_number": float(facts.condition_number),
+        "iterations": int(facts.iterations),
+        "evaluations": int(facts.evaluations),
+    }
+    return _dataset("statistics", values, {"objective": _objective_unit(facts), "objective^2": _objective_unit(facts, squared=True)})
+
+
+def _profiles(facts: FitFacts, dense: Dense) -> xr.Dataset:
+    if facts.time_unit is None:
+        raise ValueError("dense profiles came with time_unit None: curves over time need the unit of time")
+    values = {
+        "experiment": _texts(facts.experiments),
+        "response": _texts(facts.responses),
+        "unit": _texts([unit_text(unit) for unit in facts.response_units]),
+        "t": facts.time_unit.from_si(dense.times_si),
+        "predicted": _reported(dense.predicted_si, facts.response_units),
+    }
+    return _dataset("profiles", values, {"time": _time_text(facts.time_unit), "response": _common(facts.response_units, "unit")})
+
+
+def _arrhenius(curves: Sequence[Curve]) -> xr.Dataset:
+    values: dict[str, Any] = {
+        "constant": _texts([curve.name for curve in curves]),
+        "unit": _texts([unit_text(curve.unit) for curve in curves]),
+        "T": _padded([curve.temperatures for curve in curves]),
+        "k": _padded([curve.k for curve in curves]),
+        "lower95": _padded([curve.lower for curve in curves]),
+        "upper95": _padded([curve.upper for curve in curves]),
+    }
+    points = [np.empty((0, 2)) if curve.points is None else curve.points for curve in curves]
+    if any(len(one) for one in points):
+        values["point_T"] = _padded([one[:, 0] for one in points])
+        values["point_k"] = _padded([one[:, 1] for one in points])
+    return _dataset("arrhenius", values, {"constant": _common([curve.unit for curve in curves], "unit")})
+
+
+def _padded(rows: Sequence[Floats]) -> Floats:
+    """Rows of different length as one table, filled with NaN."""
+    table = np.full((len(rows), max(len(row) for row in rows)), np.nan)
+    for index, row in enumerate(rows):
+        table[index, : len(row)] = row
+    return table

@@ -1,0 +1,225 @@
+"""What a fit's numbers mean, in sentences: the verdict, and a warning with its cure for every reason to doubt them.
+
+Thresholds are module constants. They are conventions of the craft, not tests: each only decides whether a sentence is worth the reader's time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from kinetix.constants import GAS_CONSTANT
+from kinetix.results.facts import FitFacts
+from kinetix.results.phrases import correlation, count, listing, near_one, probability
+from kinetix.results.schema import unit_text
+from kinetix.units import Unit
+
+STRONG_CORRELATION = 0.98
+MOST_PAIRS = 5
+FEW_DEGREES_OF_FREEDOM = 3
+SURPRISING_P = 0.001
+RANGE_RATIO = 10.0
+LARGE_RELATIVE_ERROR = 0.5
+
+
+def verdict(facts: FitFacts) -> str:
+    """One to three sentences: whether the fit ended well, how well it describes the data, what stands in the way of believing it."""
+    counts = f"{count(facts.n_parameters, 'parameter')} from {count(facts.n_observations, 'observation')}"
+    if not facts.status.ok:
+        return (
+            f"The fit did NOT converge after {count(facts.iterations, 'iteration')} ({counts}): {facts.status.sentence}. "
+            "The numbers are the best point found, not an answer."
+        )
+    sentences = [f"The fit converged after {count(facts.iterations, 'iteration')}: {counts}."]
+    quality = _quality(facts)
+    if quality:
+        sentences.append(quality)
+    held = [name for name, side in zip(facts.parameter_names, facts.at_bound, strict=True) if side]
+    if held:
+        sentences.append(f"{listing(held)} ended on a bound.")
+    return " ".join(sentences)
+
+
+def warn_sentences(facts: FitFacts) -> list[str]:
+    """Every reason to doubt the fit as a sentence that says what to do; empty if there is none."""
+    return [
+        *_not_converged(facts),
+        *_failed_experiments(facts),
+        *_flat(facts),
+        *_on_bound(facts),
+        *_correlated(facts),
+        *_poorly_known(facts),
+        *_few_degrees_of_freedom(facts),
+        *_surprising_chi_square(facts),
+        *_unweighted_ranges(facts),
+    ]
+
+
+def _quality(facts: FitFacts) -> str:
+    if facts.dof <= 0:
+        return "There are as many parameters as observations, so the data cannot speak against the model."
+    if facts.sigma_meaning == "trusted":
+        if not np.isfinite(facts.p_value):
+            return ""
+        figures = f"(reduced chi-square {facts.reduced_chi_square:.3g}, p = {probability(facts.p_value)})"
+        if facts.p_value < SURPRISING_P:
+            return f"The model misses the data by more than the given sigma {figures}."
+        if facts.p_value > 1 - SURPRISING_P:
+            return f"The model follows the data more closely than the given sigma allows {figures}."
+        return f"Model and data agree within the given sigma {figures}."
+    if facts.sigma_meaning == "scaled":
+        return f"The residuals are {facts.s:.3g} times the given sigma, and the errors are scaled by that."
+    parts = []
+    units = {unit_text(unit) for unit in facts.response_units}
+    if len(units) == 1 and np.isfinite(facts.s):
+        parts.append(f"the residuals scatter by {_amount_reported(facts.s, facts.response_units[0], 2)}")
+    if np.isfinite(facts.r_squared).any():
+        lowest = int(np.nanargmin(facts.r_squared))
+        which = "R2 is" if len(facts.responses) == 1 else f"the lowest R2 ({facts.responses[lowest]}) is"
+        parts.append(f"{which} {near_one(facts.r_squared[lowest])}")
+    sentence = ", ".join(parts)
+    return f"{sentence[:1].upper()}{sentence[1:]}." if sentence else ""
+
+
+def _not_converged(facts: FitFacts) -> Iterator[str]:
+    if not facts.status.ok:
+        yield f"The fit did not converge ({facts.status.label}): its values are no answer, and its errors and intervals mean nothing."
+
+
+def _failed_experiments(facts: FitFacts) -> Iterator[str]:
+    failed: dict[str, list[str]] = {}
+    for name, status in zip(facts.experiments, facts.experiment_status, strict=True):
+        if not status.ok:
+            failed.setdefault(status.sentence, []).append(name)
+    for sentence, names in failed.items():
+        noun = "Experiment" if len(names) == 1 else "Experiments"
+        yield f"{noun} {listing(names)} could not be simulated: {sentence}."
+
+
+def _flat(facts: FitFacts) -> Iterator[str]:
+    yield from facts.null_directions
+    unknown = [
+        name
+        for name, fixed, side, stderr in zip(facts.parameter_names, facts.fixed, facts.at_bound, facts.stderr_si, strict=True)
+        if not fixed and not side and not np.isfinite(stderr)
+    ]
+    if unknown and not facts.null_directions and facts.dof > 0:
+        verb = "has" if len(unknown) == 1 else "have"
+        yield (
+            f"{listing(unknown)} {verb} no standard error, because the data do not determine "
+            f"{'it' if len(unknown) == 1 else 'them'}: fix one parameter, or measure where it matters."
+        )
+
+
+def _on_bound(facts: FitFacts) -> Iterator[str]:
+    others = sum(1 for fixed, side in zip(facts.fixed, facts.at_bound, strict=True) if not fixed and not side)
+    for index, (name, side) in enumerate(zip(facts.parameter_names, facts.at_bound, strict=True)):
+        if side:
+            bound = facts.lower_si[index] if side == "lower" else facts.upper_si[index]
+            consequence = f", and the errors of the others hold {name} fixed" if others else ""
+            yield f"{name} is at its {side} bound {_amount(bound, facts.units[index])}: it has no ordinary standard error{consequence}."
+
+
+def _correlated(facts: FitFacts) -> Iterator[str]:
+    rows, columns = np.triu_indices(len(facts.parameter_names), 1)
+    strong = [(float(facts.correlation[i, j]), int(i), int(j)) for i, j in zip(rows, columns, strict=True)]
+    strong = sorted((pair for pair in strong if abs(pair[0]) > STRONG_CORRELATION), key=lambda pair: -abs(pair[0]))
+    for r, first, second in strong[:MOST_PAIRS]:
+        names = (facts.parameter_names[first], facts.parameter_names[second])
+        yield (
+            f"{names[0]} and {names[1]} are almost one parameter to these data (correlation {correlation(r)}): "
+            f"{_cure(facts, first, second)}."
+        )
+    if len(strong) > MOST_PAIRS:
+        yield f"{count(len(strong) - MOST_PAIRS, 'more pair')} of parameters correlate by more than {STRONG_CORRELATION}: see /covariance."
+
+
+def _cure(facts: FitFacts, first: int, second: int) -> str:
+    pair = {facts.parameter_names[index].rpartition(".")[2]: index for index in (first, second)}
+    prefixes = {facts.parameter_names[index].rpartition(".")[0] for index in (first, second)}
+    if len(prefixes) == 1 and "Ea" in pair:
+        if "A" in pair:
+            return (
+                f"give k at a reference temperature T_ref inside the data instead of A{_best_reference(facts, pair['A'], pair['Ea'])}; "
+                "A is then derived with its own interval"
+            )
+        return "move the reference temperature into the middle of the measured temperatures, or measure over a wider range of T"
+    return "fix one of them, or measure where they act differently; their single errors mean little without the covariance"
+
+
+def _best_reference(facts: FitFacts, prefactor: int, energy: int) -> str:
+    """Where ln k and Ea are uncorrelated: 1/T_ref = R cov(ln A, Ea) / var(Ea) (Schwaab and Pinto 2007, Chem. Eng. Sci. 62, 2750)."""
+    slope = GAS_CONSTANT * facts.covariance_si[prefactor, energy] / facts.values_si[prefactor]
+    temperature = facts.covariance_si[energy, energy] / slope if slope > 0 else np.nan
+    return f" (near {temperature:.0f} K)" if 100 < temperature < 5000 else ""
+
+
+def _poorly_known(facts: FitFacts) -> Iterator[str]:
+    for index, (name, scale) in enumerate(zip(facts.parameter_names, facts.scales, strict=True)):
+        value, stderr = facts.values_si[index], facts.stderr_si[index]
+        if scale == "log" and np.isfinite(stderr) and stderr > LARGE_RELATIVE_ERROR * abs(value):
+            unit = facts.units[index]
+            lower, upper = (unit.from_si(end) for end in facts.interval_si[index])
+            zero = ", which holds zero although the constant is positive" if lower <= 0 else ""
+            yield (
+                f"{name} is poorly known: its standard error is {100 * stderr / abs(value):.0f} % of its value and its 95 % interval "
+                f"runs from {lower:.3g} to {_amount_reported(upper, unit, 3)}{zero}. Measure where it matters, or fix it."
+            )
+
+
+def _few_degrees_of_freedom(facts: FitFacts) -> Iterator[str]:
+    if facts.dof <= 0:
+        yield (
+            f"{count(facts.n_observations, 'observation')} for {count(facts.n_parameters, 'parameter')} leave no degree of freedom: "
+            "the fit cannot be judged. Measure more, or fix parameters."
+        )
+    elif facts.dof < max(FEW_DEGREES_OF_FREEDOM, facts.n_parameters):
+        yield (
+            f"Only {count(facts.dof, 'degree')} of freedom ({count(facts.n_observations, 'observation')}, "
+            f"{count(facts.n_parameters, 'parameter')}): errors and intervals rest on few data."
+        )
+
+
+def _surprising_chi_square(facts: FitFacts) -> Iterator[str]:
+    if facts.sigma_meaning != "trusted" or not np.isfinite(facts.p_value):
+        return
+    figures = (
+        f"Chi-square is {facts.chi_square:.4g} for {count(facts.dof, 'degree')} of freedom "
+        f"(reduced {facts.reduced_chi_square:.3g}, p = {probability(facts.p_value)})"
+    )
+    if facts.p_value < SURPRISING_P:
+        yield (
+            f"{figures}, far above what the given sigma explains: the model is wrong somewhere (look at the residuals) or sigma is too small. "
+            'If only the size of sigma is in doubt, write sigma = "scaled".'
+        )
+    elif facts.p_value > 1 - SURPRISING_P:
+        yield f'{figures}, far below what the given sigma explains: sigma is probably too large. Correct it, or write sigma = "scaled".'
+
+
+def _unweighted_ranges(facts: FitFacts) -> Iterator[str]:
+    if facts.sigma_meaning != "estimated":
+        return
+    spans: list[tuple[float, int]] = []
+    for index, unit in enumerate(facts.response_units):
+        values = facts.observed_si[..., index][facts.mask[..., index]] / unit.factor
+        if values.size > 1 and np.ptp(values) > 0:
+            spans.append((float(np.ptp(values)), index))
+    if len(spans) < 2:
+        return
+    small, large = min(spans), max(spans)
+    if large[0] > RANGE_RATIO * small[0]:
+        names = [f"{facts.responses[index]} (range {_amount_reported(span, facts.response_units[index], 3)})" for span, index in (large, small)]
+        yield (
+            f"The responses are unweighted although their sizes differ: {names[0]} decides the fit and {names[1]} hardly counts. "
+            "Give a sigma for each response in [noise]."
+        )
+
+
+def _amount(value_si: float, unit: Unit) -> str:
+    return _amount_reported(float(unit.from_si(value_si)), unit, 6)
+
+
+def _amount_reported(value: float, unit: Unit, digits: int) -> str:
+    text = unit_text(unit)
+    return f"{value:.{digits}g}" if text == "1" else f"{value:.{digits}g} {text}"

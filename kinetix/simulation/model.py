@@ -1,0 +1,120 @@
+"""The one seam between models and everything that uses them: `predict(model, parameters, lanes)`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from kinetix.network import Kinetics, rates
+from kinetix.parameters import ConstantBindings, with_literals
+from kinetix.rates import constants_at
+from kinetix.reactors import Lane, Reactor, States
+from kinetix.simulation.formulas import Formula
+from kinetix.solvers import Options
+from kinetix.status import Status
+
+FROM_LANE = -3
+"""Position that means: this amount is given by the experiment, not by a parameter."""
+
+
+@partial(
+    jax.tree_util.register_dataclass,
+    data_fields=["kinetics", "constants", "initial", "feed", "plain", "order"],
+    meta_fields=["reactor", "formulas", "uses_rates", "options"],
+)
+@dataclass(frozen=True)
+class Model:
+    """A reactor or an explicit formula as a pytree of arrays.
+
+    Attributes:
+        kinetics: the network; None for an explicit model.
+        constants: positions of the constants' parts in the parameters.
+        initial, feed: (species,) positions in the parameters, or `FROM_LANE`.
+        plain: positions of the plain responses in the vector (concentrations, rates, productions).
+        order: (response,) positions of the responses among the plain ones followed by the formulas.
+        reactor: the book from the shelf; None for an explicit model.
+        formulas: responses that are formulas.
+        uses_rates: whether a response needs the rates at the states.
+        options: of the solver.
+    """
+
+    kinetics: Kinetics | None
+    constants: ConstantBindings
+    initial: jax.Array
+    feed: jax.Array
+    plain: jax.Array
+    order: jax.Array
+    reactor: Reactor | None
+    formulas: tuple[Formula, ...]
+    uses_rates: bool
+    options: Options
+
+
+class Prediction(NamedTuple):
+    """Predicted responses of lanes.
+
+    Attributes:
+        values: SI, (lane, time, response); NaN where the solve failed.
+        status: `kinetix.status.Status`, (lane,), int.
+        steps: integration steps or iterations, (lane,), int.
+    """
+
+    values: jax.Array
+    status: jax.Array
+    steps: jax.Array
+
+
+def predict(model: Model, parameters: jax.Array, lanes: Lane) -> Prediction:
+    """Responses of all lanes.
+
+    Args:
+        model: reactor, network and responses.
+        parameters: physical values, SI, (parameter,).
+        lanes: arrays with a leading lane axis (`kinetix.simulation.lanes`).
+    """
+    return jax.vmap(respond, (None, None, 0))(model, parameters, lanes)
+
+
+def respond(model: Model, parameters: jax.Array, lane: Lane) -> Prediction:
+    """Responses of one lane, (time, response)."""
+    amounts = {name: _amounts(getattr(model, name), parameters, lane[name]) for name in ("initial", "feed") if name in lane}
+    lane = {**lane, **amounts}
+    thermal = model.constants.thermal(parameters)
+    if model.reactor is None or model.kinetics is None:
+        states = _explicit(constants_at(thermal, lane["T"]), lane)
+    else:
+        states = model.reactor.solve(model.kinetics, thermal, lane, model.options)
+    return Prediction(_responses(model, states, lane), states.status, states.steps)
+
+
+def _amounts(positions: jax.Array, parameters: jax.Array, given: jax.Array) -> jax.Array:
+    return jnp.where(positions == FROM_LANE, given, with_literals(parameters)[positions])
+
+
+def _explicit(constants: jax.Array, lane: Lane) -> States:
+    zero = jnp.zeros((), jnp.int32)
+    nothing = jnp.zeros((1, 0), constants.dtype)
+    return States(nothing, lane["T"][None], constants[None], zero + int(Status.SUCCESS), zero)
+
+
+def _responses(model: Model, states: States, lane: Lane) -> jax.Array:
+    vectors = {"c": states.c, "T": states.T[:, None], "constant": states.constants, "time": lane["times"][:, None]}
+    parts = [states.c]
+    if model.uses_rates and model.kinetics is not None:
+        kinetics = model.kinetics
+        vectors["rate"] = jax.vmap(lambda k, T, c: rates(kinetics, k, T, c))(states.constants, states.T, states.c)
+        vectors["production"] = vectors["rate"] @ kinetics.stoichiometry.T
+        parts += [vectors["rate"], vectors["production"]]
+    for name in ("feed", "initial", "predictors"):
+        if name in lane:
+            vectors[name.removesuffix("s")] = lane[name][None]
+    if "tau" in lane:
+        vectors["tau"] = lane["tau"][None, None]
+    plain = jnp.concatenate(parts, axis=1)[:, model.plain]
+    size = states.T.shape
+    written = [jnp.broadcast_to(formula.value(vectors), size)[:, None] for formula in model.formulas]
+    return jnp.concatenate([plain, *written], axis=1)[:, model.order]

@@ -1,0 +1,191 @@
+"""Models as users name them: a reactor with its network and responses, or explicit formulas."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from kinetix.errors import ExpressionError, nearest
+from kinetix.experiments import Vocabulary
+from kinetix.expression import Expression, Symbol, dimension, parse, symbols
+from kinetix.network import Network
+from kinetix.rates import Law
+from kinetix.reactors import Reactor
+from kinetix.simulation.formulas import Place
+from kinetix.units import CONCENTRATION, RATE, TEMPERATURE, TIME, Dimension
+
+
+@dataclass(frozen=True)
+class ReactorModel:
+    """A reactor, the network in it, and responses written as formulas.
+
+    Attributes:
+        network: species and reactions.
+        reactor: the book from the shelf.
+        laws: rate law of each reaction.
+        responses: formulas by name, for example `conversion = 1 - [A]/feed[A]`.
+    """
+
+    network: Network
+    reactor: Reactor
+    laws: tuple[Law, ...]
+    responses: Mapping[str, Expression] = field(default_factory=dict)
+
+    def rate_responses(self) -> dict[str, Dimension]:
+        """`rate[r1]` of every reaction and `rate[A]` of every species."""
+        names = [r.name for r in self.network.reactions] + list(self.network.species)
+        return {f"rate[{name}]": RATE for name in names}
+
+    def plain_responses(self) -> dict[str, Dimension]:
+        """Responses that need no formula, and their dimensions."""
+        species = {} if self.reactor.measures_rates else dict.fromkeys(self.network.species, CONCENTRATION)
+        return {**species, **self.rate_responses()}
+
+    def vocabulary(self, constants: Mapping[str, Dimension]) -> Vocabulary:
+        """What a data file for this model may hold.
+
+        Args:
+            constants: constants under `[parameters]` that response formulas may use.
+        """
+        responses: dict[str, Dimension | None] = dict(self.plain_responses())
+        for name, formula in self.responses.items():
+            responses[name] = self.response_dimension(name, formula, constants)
+        conditions: dict[str, Dimension | None] = dict(self.reactor.conditions)
+        for needed, stem in ((self.reactor.needs_feed, "feed"), (self.reactor.needs_initial, "initial")):
+            if needed:
+                conditions.update({f"{stem}.{name}": CONCENTRATION for name in self.network.species})
+        if self.reactor.measures_rates:
+            conditions.update(dict.fromkeys(self.network.species, CONCENTRATION))
+        return Vocabulary(self.network.species, responses, conditions, self.reactor.timed, True)
+
+    def response_dimension(self, name: str, formula: Expression, constants: Mapping[str, Dimension]) -> Dimension:
+        """Dimension of a response formula.
+
+        Raises:
+            ExpressionError: unknown symbols, or a formula that adds apples and pears.
+        """
+
+        def lookup(symbol: Symbol) -> Dimension:
+            if symbol.kind == "name" and symbol.name in constants:
+                return constants[symbol.name]
+            return self.place(symbol, name, constants)[1]
+
+        try:
+            return dimension(formula, lookup)
+        except ExpressionError as error:
+            raise ExpressionError(*(f"Response '{name}': {problem}" for problem in error.problems)) from None
+
+    def place(self, symbol: Symbol, response: str, constants: Mapping[str, Dimension]) -> tuple[Place, Dimension]:
+        """Where a symbol of a response formula takes its value from, and its dimension. Rates count in the network's order."""
+        species, reactions = self.network.species, tuple(r.name for r in self.network.reactions)
+        if symbol.kind in ("concentration", "feed", "initial"):
+            if symbol.kind == "feed" and not self.reactor.needs_feed:
+                raise ExpressionError(f"uses {symbol}, but a {self.reactor.name} has no feed. Write initial[{symbol.name}]?")
+            if symbol.kind == "initial" and not self.reactor.needs_initial:
+                raise ExpressionError(f"uses {symbol}, but a {self.reactor.name} has no initial state. Write feed[{symbol.name}]?")
+            if symbol.name not in species:
+                raise ExpressionError(f"uses {symbol}, but '{symbol.name}' is no species (known: {', '.join(species)}).{nearest(symbol.name, species)}")
+            return ({"concentration": "c"}.get(symbol.kind, symbol.kind), species.index(symbol.name)), CONCENTRATION
+        if symbol.kind == "rate":
+            if symbol.name in reactions:
+                return ("rate", reactions.index(symbol.name)), RATE
+            if symbol.name in species:
+                return ("production", species.index(symbol.name)), RATE
+            raise ExpressionError(f"uses {symbol}, but '{symbol.name}' is no reaction and no species.{nearest(symbol.name, (*reactions, *species))}")
+        if symbol.kind == "pressure":
+            raise ExpressionError(f"uses {symbol}; partial pressures are not available yet. Write a concentration [{symbol.name}].")
+        for name, kind in (("T", TEMPERATURE), ("time", TIME), ("tau", TIME)):
+            if symbol.name == name and not (name == "tau" and "tau" not in self.reactor.conditions):
+                return (name, 0), kind
+        known = ("T", "time", "tau", *constants)
+        raise ExpressionError(
+            f"uses '{symbol.name}', which is neither a condition nor a parameter. Write [{symbol.name}] for a concentration, or add it"
+            f" under [parameters].{nearest(symbol.name, known)}"
+        )
+
+
+@dataclass(frozen=True)
+class Output:
+    """One line of an explicit model: `y = ...` or `log(y) = ...`.
+
+    Attributes:
+        name: as written on the left: `y`, `log(y)`.
+        column: the measured quantity, `y`.
+        log: whether logarithms are compared.
+        formula: the right-hand side.
+    """
+
+    name: str
+    column: str
+    log: bool
+    formula: Expression
+
+
+@dataclass(frozen=True)
+class ExplicitModel:
+    """Explicit formulas: rate equations, regression sets.
+
+    Attributes:
+        outputs: one per line.
+        constants: names on the right that are parameters; all others are columns of the data.
+        dimensionless: whether columns without a unit are pure numbers.
+    """
+
+    outputs: tuple[Output, ...]
+    constants: tuple[str, ...]
+    dimensionless: bool = False
+
+    @property
+    def predictors(self) -> tuple[str, ...]:
+        """Names on the right-hand sides that the data must hold, in order of first use, T apart."""
+        found: dict[str, None] = {}
+        for output in self.outputs:
+            for symbol in symbols(output.formula):
+                if symbol.kind != "name":
+                    raise ExpressionError(f"Model '{output.name}' uses {symbol}; an explicit model uses columns and parameters by plain names.")
+                if symbol.name not in self.constants and symbol.name != "T":
+                    found[symbol.name] = None
+        return tuple(found)
+
+    @property
+    def uses_temperature(self) -> bool:
+        return any(symbol.name == "T" for output in self.outputs for symbol in symbols(output.formula))
+
+    def vocabulary(self) -> Vocabulary:
+        """What a data file for this model may hold: any unit, which the formulas then check."""
+        conditions: dict[str, Dimension | None] = dict.fromkeys(self.predictors)
+        conditions["T"] = TEMPERATURE
+        responses: dict[str, Dimension | None] = {output.column: None for output in self.outputs}
+        return Vocabulary((), responses, conditions, False, not self.dimensionless)
+
+
+def explicit_model(lines: Mapping[str, str], constants: tuple[str, ...], dimensionless: bool = False) -> ExplicitModel:
+    """An explicit model from its lines.
+
+    Args:
+        lines: left-hand side -> right-hand side.
+        constants: names under `[parameters]`.
+        dimensionless: columns without a unit are pure numbers.
+
+    Raises:
+        ExpressionError: an unreadable formula, a left-hand side that is neither a name nor log(name).
+
+    >>> explicit_model({"log(y)": "b1 - b2*x"}, ("b1", "b2")).predictors
+    ('x',)
+    """
+    outputs = []
+    for left, right in lines.items():
+        stripped = left.strip()
+        log = stripped.startswith(("log(", "ln(")) and stripped.endswith(")")
+        column = stripped[stripped.index("(") + 1 : -1].strip() if log else stripped
+        if not column.isidentifier():
+            raise ExpressionError(f"Model '{left}': the left-hand side is a column name or log(name), for example y or log(y).")
+        try:
+            formula = parse(right)
+        except ExpressionError as error:
+            raise ExpressionError(*(f"Model '{left}': {problem}" for problem in error.problems)) from None
+        outputs.append(Output(stripped, column, log, formula))
+    return ExplicitModel(tuple(outputs), constants, dimensionless)
+
+
+Spoken = ReactorModel | ExplicitModel

@@ -1,0 +1,70 @@
+"""Small dense linear systems by Gauss-Jordan loops: no LAPACK, so that batches of any size neither stall nor wait for each other's threads."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+from jax import Array, lax
+
+
+def gauss_jordan(matrix: Array) -> tuple[Array, Array]:
+    """The inverse, and the smallest pivot as a measure of how singular the matrix is.
+
+    Rows are scaled to a largest entry of one, and each pivot is the largest entry of its column among the rows not used yet. A smallest pivot of
+    the order of the rounding unit means that the matrix is singular to working precision; an exactly singular one gives entries that are not finite.
+
+    matrix : [n, n].
+    Returns (inverse [n, n], smallest pivot).
+    Source: G. H. Golub and C. F. Van Loan, Matrix Computations, section 3.4.
+
+    >>> import numpy as np
+    >>> inverse, smallest = gauss_jordan(jnp.array([[0.0, 2.0], [4.0, 0.0]]))
+    >>> print(np.asarray(inverse).tolist(), float(smallest))
+    [[0.0, 0.25], [0.5, 0.0]] 1.0
+    """
+    n = matrix.shape[0]
+    rows = lax.iota(jnp.int32, n)
+    scale = 1.0 / jnp.max(jnp.abs(matrix), axis=1, keepdims=True)
+    tableau = jnp.concatenate([matrix * scale, scale * jnp.eye(n, dtype=matrix.dtype)], axis=1)
+
+    def eliminate(column: Array, state: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
+        tableau, order, smallest = state
+        entries = lax.dynamic_index_in_dim(tableau, column, 1, keepdims=False)
+        free = jnp.all((order[None, :] != rows[:, None]) | (rows >= column), axis=1)
+        size = jnp.where(free, jnp.abs(entries), -1.0)
+        best = lax.argmax(size, 0, jnp.int32)
+        here = rows == best
+        pivot = tableau[best] / entries[best]
+        tableau = jnp.where(here[:, None], pivot, tableau - entries[:, None] * pivot)
+        return tableau, jnp.where(rows == column, best, order), jnp.minimum(smallest, jnp.max(size))
+
+    tableau, order, smallest = lax.fori_loop(0, n, eliminate, (tableau, rows, jnp.asarray(jnp.inf, matrix.dtype)))
+    return tableau[order, n:], smallest
+
+
+@jax.custom_jvp
+def inverse(matrix: Array) -> Array:
+    """The inverse of a matrix [n, n], with the derivative -X dM X at every order; not finite where the matrix is singular."""
+    return gauss_jordan(matrix)[0]
+
+
+@inverse.defjvp
+def _inverse_rule(primals: tuple[Array], tangents: tuple[Array]) -> tuple[Array, Array]:
+    result = inverse(*primals)
+    return result, -result @ tangents[0] @ result
+
+
+@jax.custom_jvp
+def solve(matrix: Array, inverted: Array, right: Array) -> Array:
+    """The solution x of `matrix` x = `right` by the given inverse, which is not differentiated: dx = inverse (d right - d matrix x), at every order.
+
+    For forward mode only: one elimination serves all right-hand sides and all tangents.
+    """
+    return inverted @ right
+
+
+@solve.defjvp
+def _solve_rule(primals: tuple[Array, Array, Array], tangents: tuple[Array, Array, Array]) -> tuple[Array, Array]:
+    matrix, inverted, right = primals
+    x = solve(matrix, inverted, right)
+    return x, solve(matrix, inverted, tangents[2] - tangents[0] @ x)

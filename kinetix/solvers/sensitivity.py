@@ -1,0 +1,133 @@
+"""The derivative rule of a solve: form the whole sensitivity matrix by forward mode, then contract it with the tangents.
+
+A rule that pushes tangents through a `while_loop` cannot be transposed, so reverse mode fails. Here the tangent is a product of a matrix that depends on
+the primal values alone with the tangents, which is linear and transposes. The matrix carries the same rule, so second derivatives (forward over
+reverse, reverse over reverse, and so on) follow. Only the arguments that are really perturbed get columns, and one solve gives values and matrix.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, Protocol
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+from jax.custom_derivatives import SymbolicZero
+
+Levels = tuple[tuple[int, ...], ...]
+"""Which arguments are perturbed, once for each order of differentiation that has been taken."""
+
+
+class Program(Protocol):
+    """A solve of flat arguments, hashable so that equal programs share one trace.
+
+    Calling it gives `(y, usable, rest)`: the values, a mask (of the leading axes of `y`) of those that may be used, and a pytree of what is never differentiated.
+    Values that may not be used have to come with zero tangents. It is differentiated by forward mode through whatever loops it holds.
+    """
+
+    differentiable: tuple[int, ...]
+    """The arguments that may be perturbed."""
+    aligned: int | None
+    """The argument, if any, of which entry i changes `y[i]` only: it costs one column instead of its length."""
+    refused: tuple[tuple[int, str], ...]
+    """Arguments of which a derivative would be wrong, with what to say."""
+
+    def __call__(self, levels: Levels, arguments: tuple[Array, ...]) -> tuple[Array, Array, Any]: ...
+
+
+@partial(jax.custom_jvp, nondiff_argnums=(0, 1))
+def differentiable(program: Program, levels: Levels, *arguments: Array) -> tuple[tuple[Array, ...], Array, Any]:
+    """`((y, ...), usable, rest)` of a program with the derivative rule; `levels` is `()` for the caller, and the rule fills it.
+
+    With n levels the first entry holds 2^n arrays: y, its sensitivity matrix in the last axis, the matrices of both, and so on.
+    """
+    return _evaluate(program, levels, arguments)
+
+
+@partial(jax.jit, static_argnums=(0, 1))
+def _evaluate(program: Program, levels: Levels, arguments: tuple[Array, ...]) -> tuple[tuple[Array, ...], Array, Any]:
+    return _nested(program, levels, levels, arguments)
+
+
+def _nested(program: Program, levels: Levels, remaining: Levels, arguments: tuple[Array, ...]) -> tuple[tuple[Array, ...], Array, Any]:
+    if not remaining:
+        y, usable, rest = program(levels, arguments)
+        return (y,), usable, rest
+    *lower, active = remaining
+
+    def shifted(shift: Array) -> tuple[tuple[Array, ...], tuple[tuple[Array, ...], Array, Any]]:
+        moved = _move(program, active, arguments, shift)
+        values, usable, rest = _nested(program, levels, tuple(lower), moved)
+        return values, (values, usable, rest)
+
+    columns = sum(1 if i == program.aligned else arguments[i].size for i in active)
+    dtype = jnp.result_type(*(arguments[i] for i in active))
+    matrices, (values, usable, rest) = jax.jacfwd(shifted, has_aux=True)(jnp.zeros(columns, dtype))
+    return values + matrices, usable, rest
+
+
+def _move(program: Program, active: tuple[int, ...], arguments: tuple[Array, ...], shift: Array) -> tuple[Array, ...]:
+    moved = list(arguments)
+    start = 0
+    for i in active:
+        argument = arguments[i]
+        if i == program.aligned:
+            step, start = shift[start], start + 1
+        else:
+            step, start = shift[start : start + argument.size].reshape(argument.shape), start + argument.size
+        moved[i] = argument + step.astype(argument.dtype)
+    return tuple(moved)
+
+
+def _contract(program: Program, active: tuple[int, ...], matrix: Array, tangents: tuple[Array, ...]) -> Array:
+    total = jnp.zeros(matrix.shape[:-1], matrix.dtype)
+    start = 0
+    for i in active:
+        tangent = tangents[i].astype(matrix.dtype)
+        if i == program.aligned:
+            total = total + matrix[..., start] * tangent.reshape(tangent.shape + (1,) * (total.ndim - tangent.ndim))
+            start += 1
+        else:
+            total = total + matrix[..., start : start + tangent.size] @ tangent.ravel()
+            start += tangent.size
+    return total
+
+
+def _honest(tangent: Array, usable: Array) -> Array:
+    """NaN tangents where the values are not usable; in reverse mode a cotangent of zero there stays zero, and any other becomes NaN.
+
+    So a masked failure does not spoil the gradient of its neighbours, and one that is not masked shows. Two factors, whose product overflows
+    for everything but zero, do the latter.
+    """
+    usable = usable.reshape(usable.shape + (1,) * (tangent.ndim - usable.ndim))
+    factor = jnp.where(usable, 1.0, jnp.finfo(tangent.dtype).max).astype(tangent.dtype)
+    return jnp.where(usable, tangent * factor * factor, jnp.nan)
+
+
+def _no_tangent(value: Array) -> Array | np.ndarray:
+    if jnp.issubdtype(value.dtype, jnp.inexact):
+        return jnp.zeros_like(value)
+    return np.zeros(value.shape, jax.dtypes.float0)
+
+
+def _rule(program: Program, levels: Levels, arguments: tuple[Array, ...], tangents: tuple[Any, ...]) -> Any:
+    perturbed = [i for i, tangent in enumerate(tangents) if not isinstance(tangent, SymbolicZero)]
+    for i, reason in program.refused:
+        if i in perturbed:
+            raise TypeError(reason)
+    active = tuple(i for i in perturbed if i in program.differentiable)
+    if not active:
+        values, usable, rest = differentiable(program, levels, *arguments)
+        changes = tuple(jnp.zeros_like(value) for value in values)
+    else:
+        both, usable, rest = differentiable(program, (*levels, active), *arguments)
+        half = len(both) // 2
+        values = both[:half]
+        changes = tuple(_contract(program, active, matrix, tangents) for matrix in both[half:])
+        changes = (_honest(changes[0], usable), *changes[1:])
+    return (values, usable, rest), (changes, _no_tangent(usable), jax.tree.map(_no_tangent, rest))
+
+
+differentiable.defjvp(_rule, symbolic_zeros=True)

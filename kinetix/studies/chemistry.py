@@ -1,0 +1,271 @@
+"""From the `[reactions]` of a study to a network, its rate laws, and the constants as written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from kinetix.errors import ExpressionError, InputError, ParameterError, Problems, nearest
+from kinetix.expression import Symbol, dimension, parse, symbols
+from kinetix.network import Network, Reaction, check_balance, parse_reaction
+from kinetix.parameters import Estimate, Temperature
+from kinetix.rates import Constant, Law, free, mass_action, power_law, reversible
+from kinetix.studies.numbers import Reference, Written, parse_constant, parse_number
+from kinetix.studies.schema import ReactionSection
+from kinetix.units import CONCENTRATION, DIMENSIONLESS, RATE, TEMPERATURE, Dimension, Quantity, Unit, example_unit, parse_unit, require
+
+Specification = Temperature | Reference
+"""What stands for one constant: its own value, or the name of a shared one."""
+
+
+@dataclass(frozen=True)
+class Chemistry:
+    """A network with its rate laws, one per reaction, and what the user wrote for their constants.
+
+    Attributes:
+        network: species and reactions.
+        laws: one per reaction.
+        constants: by full name (`r1.k`); constants whose value the law fixes are not among them.
+        named: constants under `[parameters]`, by name.
+    """
+
+    network: Network
+    laws: tuple[Law, ...]
+    constants: Mapping[str, Specification]
+    named: Mapping[str, Temperature]
+
+
+def chemistry(reactions: Mapping[str, ReactionSection], parameters: Mapping[str, Any], formulas: bool | None) -> Chemistry:
+    """Network, laws and constants of a study; all problems at once.
+
+    Raises:
+        ReactionError, ExpressionError, ParameterError, UnitError (as one `InputError`): what is wrong in which reaction.
+    """
+    problems = Problems()
+    parsed: dict[str, Reaction] = {}
+    for name, section in reactions.items():
+        with problems.collecting():
+            parsed[name] = parse_reaction(section.equation, name, balance_checked=section.balance == "on")
+    named = named_constants(parameters, problems)
+    problems.raise_if_any(InputError)
+    network = Network.of(list(parsed.values()))
+    check_balance(network, formulas)
+    laws, constants = [], {}
+    for name, section in reactions.items():
+        with problems.collecting():
+            law, own = _law(parsed[name], section, network, named)
+            laws.append(law)
+            constants.update(own)
+    for name, spec in constants.items():
+        if isinstance(spec, Reference) and spec.name not in named:
+            problems.add(
+                f"Parameter '{name}' refers to '{spec.name}', which has no value, no unit and is not estimated."
+                f' Write {spec.name} = "..." under [parameters].{nearest(spec.name, named)}'
+            )
+    problems.raise_if_any(InputError)
+    return Chemistry(network, tuple(laws), constants, named)
+
+
+def named_constants(parameters: Mapping[str, Any], problems: Problems) -> dict[str, Temperature]:
+    """The constants under `[parameters]`."""
+    named: dict[str, Temperature] = {}
+    for name, value in parameters.items():
+        with problems.collecting():
+            spec = parse_constant(value, name, name)
+            if isinstance(spec, Reference):
+                raise ParameterError(f"Parameter '{name}' refers to '{spec.name}'; ties between parameters are not available yet.")
+            named[name] = spec
+    return named
+
+
+def _law(reaction: Reaction, section: ReactionSection, network: Network, named: Mapping[str, Temperature]) -> tuple[Law, dict[str, Specification]]:
+    name = reaction.name
+    if section.rate is not None:
+        return _free_law(reaction, section, network, named)
+    if section.parameters:
+        raise ParameterError(f"Reaction '{name}': parameters without a rate. Write rate = \"...\", or remove them.")
+    reactants, products = dict(reaction.reactants), dict(reaction.products)
+    if reaction.reversible:
+        return _reversible_law(reaction, section, reactants, products)
+    for key in ("kf", "kr", "K"):
+        if getattr(section, key) is not None:
+            raise ParameterError(
+                f"Reaction '{name}': {key} is a constant of a reversible reaction, but '{reaction.equation}' is not one. Write '<=>', or k."
+            )
+    main = _main_constant(section, name)
+    if section.orders or not _small_integers(reactants):
+        return _power_law(reaction, section, reactants, main, network)
+    return mass_action.law(reactants), {f"{name}.k": main}
+
+
+def _main_constant(section: ReactionSection, name: str) -> Specification:
+    given = {key: getattr(section, key) for key in ("k", "A", "Ea", "b", "at") if getattr(section, key) is not None}
+    if not given:
+        raise ParameterError(f"Reaction '{name}' has no rate constant. Write k = \"0.1 1/s\", or A and Ea.")
+    if set(given) == {"k"} and not isinstance(given["k"], Mapping):
+        return parse_constant(given["k"], f"{name}.k")
+    return parse_constant(given, f"{name}.k")
+
+
+def _small_integers(orders: Mapping[str, float]) -> bool:
+    return all(order == int(order) for order in orders.values()) and sum(orders.values()) <= 4
+
+
+def _reversible_law(
+    reaction: Reaction, section: ReactionSection, reactants: dict[str, float], products: dict[str, float]
+) -> tuple[Law, dict[str, Specification]]:
+    name = reaction.name
+    for key in ("k", "A", "Ea", "b", "at"):
+        if getattr(section, key) is not None:
+            raise ParameterError(
+                f"Reaction '{name}' is reversible ('{reaction.equation}'), so '{key}' is ambiguous. Write kf = {{ ... }} and kr = {{ ... }}"
+                " (or K = { ... }), each with its own k or A, Ea and at."
+            )
+    if section.orders or not (_small_integers(reactants) and _small_integers(products)):
+        raise ParameterError(
+            f"Reaction '{name}': a reversible reaction has integer orders from its coefficients, up to 4 on a side."
+            " Write two reactions, or rate = \"...\", for other orders."
+        )
+    if section.kf is None:
+        raise ParameterError(f"Reaction '{name}' is reversible and has no kf. Write kf = \"0.1 1/s\" (and kr, or K).")
+    if (section.kr is None) == (section.K is None):
+        found = "neither kr nor K" if section.kr is None else "both kr and K"
+        raise ParameterError(f"Reaction '{name}' is reversible and has {found}. Give one of them.")
+    second = "kr" if section.kr is not None else "K"
+    law = reversible.law(reactants, products) if second == "kr" else reversible.equilibrium_law(reactants, products)
+    return law, {
+        f"{name}.kf": parse_constant(section.kf, f"{name}.kf", "kf"),
+        f"{name}.{second}": parse_constant(getattr(section, second), f"{name}.{second}", second),
+    }
+
+
+def _power_law(
+    reaction: Reaction, section: ReactionSection, reactants: dict[str, float], main: Specification, network: Network
+) -> tuple[Law, dict[str, Specification]]:
+    name = reaction.name
+    orders: dict[str, float | None] = dict(reactants)
+    fitted: dict[str, Specification] = {}
+    for species, value in section.orders.items():
+        if species not in network.species:
+            raise ParameterError(
+                f"Reaction '{name}': orders names '{species}', which is no species (known: {', '.join(network.species)})."
+                f"{nearest(species, network.species)}"
+            )
+        number = parse_number(value, f"{name}.order.{species}")
+        if isinstance(number, Reference):
+            fitted[f"{name}.order.{species}"] = number
+            orders[species] = None
+        elif isinstance(value, Mapping) and "value" not in value:
+            fitted[f"{name}.order.{species}"] = Temperature(number.number)
+            orders[species] = None
+        else:
+            orders[species] = _known_order(number, name, species)
+    if all(n is not None for n in orders.values()) and _small_integers({s: n for s, n in orders.items() if n is not None and n > 0}):
+        positive = {species: n for species, n in orders.items() if n}
+        if all(n is not None and n > 0 for n in positive.values()):
+            return mass_action.law({species: n for species, n in positive.items() if n is not None}), {f"{name}.k": main}
+    return power_law.law(orders, concentration_unit(main, f"{name}.k")), {f"{name}.k": main, **fitted}
+
+
+def _known_order(number: Written, name: str, species: str) -> float:
+    assert isinstance(number.number, Quantity)
+    return require(number.number, DIMENSIONLESS, f"{name}.order.{species}").si
+
+
+_CONCENTRATION_UNITS = ("mol/m^3", "mol/L", "mmol/L", "umol/L", "kmol/m^3", "mol/dm^3", "mol/cm^3", "mol/mL", "M", "mM")
+
+
+def concentration_unit(spec: Specification, name: str) -> Unit:
+    """The concentration unit that the unit of a rate constant begins with: mol/L for mol/L/s.
+
+    Fitted and fractional orders are taken of c/c_ref with c_ref = 1 of it.
+
+    Raises:
+        ParameterError: the unit is not written as concentration/time.
+    """
+    written = spec.value if isinstance(spec, Temperature) else None
+    quantity = written.start if isinstance(written, Estimate) else written
+    if quantity is not None and quantity.unit.dimension == RATE:
+        text = _squeezed(quantity.unit.text)
+        for candidate in _CONCENTRATION_UNITS:
+            if text.startswith(_squeezed(candidate) + "/"):
+                return parse_unit(candidate)
+    found = "" if quantity is None else f" (found {quantity.unit.text})"
+    raise ParameterError(
+        f"Parameter '{name}': with fractional or fitted orders r = k ([i]/c_ref)^n, and k is a rate. Write its unit as"
+        f" concentration/time, for example mol/L/s{found}; c_ref is then 1 mol/L."
+    )
+
+
+def _squeezed(unit: str) -> str:
+    return "".join(unit.replace("^", "").replace("gmol", "mol").split())
+
+
+def _free_law(
+    reaction: Reaction, section: ReactionSection, network: Network, named: Mapping[str, Temperature]
+) -> tuple[Law, dict[str, Specification]]:
+    name = reaction.name
+    assert section.rate is not None
+    if section.orders:
+        raise ParameterError(f"Reaction '{name}': orders beside a rate formula. Write the orders into the formula.")
+    own: dict[str, Specification] = {}
+    for key in ("k", "A", "Ea", "b", "at"):
+        if getattr(section, key) is not None and key != "k" and section.k is None and section.A is None:
+            raise ParameterError(f"Reaction '{name}': {key} beside a rate formula. Give the constants of the formula under parameters = {{ ... }}.")
+    if section.k is not None or section.A is not None:
+        own["k"] = _main_constant(section, name)
+    for key in ("kf", "kr", "K"):
+        if getattr(section, key) is not None:
+            own[key] = parse_constant(getattr(section, key), f"{name}.{key}", key)
+    for key, value in section.parameters.items():
+        own[key] = parse_constant(value, f"{name}.{key}", key)
+    used = {symbol.name for symbol in _symbols(section.rate, name) if symbol.kind == "name"}
+    shared = {key: Reference(key) for key in named if key in used and key not in own}
+    constants: dict[str, Specification] = {**own, **shared}
+    dimensions = {key: _dimension(spec, named, f"{name}.{key}") for key, spec in constants.items()}
+    law = free.law(section.rate, dimensions, network.species, name)
+    check_rate_dimension(section.rate, dimensions, name)
+    return law, {f"{name}.{key}": spec for key, spec in constants.items()}
+
+
+def _symbols(text: str, reaction: str) -> tuple[Symbol, ...]:
+    try:
+        return symbols(parse(text))
+    except ExpressionError as error:
+        raise ExpressionError(*(f"Rate of '{reaction}': {problem}" for problem in error.problems)) from None
+
+
+def _dimension(spec: Specification, named: Mapping[str, Temperature], where: str) -> Dimension:
+    if isinstance(spec, Reference):
+        if spec.name not in named:
+            raise ParameterError(f"Parameter '{where}' refers to '{spec.name}', which is not under [parameters].{nearest(spec.name, named)}")
+        return _dimension(named[spec.name], named, spec.name)
+    quantity = getattr(spec.value, "start", spec.value)
+    if quantity is None:
+        raise ParameterError(f"Parameter '{where}' has no start, and finding starts from the data is not available yet. Write start = \"...\".")
+    return quantity.unit.dimension
+
+
+def check_rate_dimension(text: str, dimensions: Mapping[str, Dimension], reaction: str) -> None:
+    """That a rate formula is an amount per volume and time.
+
+    Raises:
+        ExpressionError: with the dimension found.
+    """
+
+    def lookup(symbol: Symbol) -> Dimension:
+        if symbol.kind == "concentration":
+            return CONCENTRATION
+        return dimensions.get(symbol.name, TEMPERATURE)
+
+    try:
+        found = dimension(parse(text), lookup)
+    except ExpressionError as error:
+        raise ExpressionError(*(f"Rate of '{reaction}': {problem}" for problem in error.problems)) from None
+    if found != RATE:
+        units = ", ".join(f"{name} ({found_dimension})" for name, found_dimension in dimensions.items())
+        raise ExpressionError(
+            f"Rate of '{reaction}': '{text}' has dimension {found}, but {RATE} is needed, for example {example_unit(RATE)}."
+            f" Check the units of its constants: {units}."
+        )

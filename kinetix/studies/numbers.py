@@ -1,0 +1,151 @@
+"""Numbers as a study writes them: a plain quantity is known, a table is estimated, a name refers to `[parameters]`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from kinetix.errors import InputError, ParameterError, nearest
+from kinetix.parameters import Estimate, Number, Temperature
+from kinetix.units import TEMPERATURE, Quantity, parse_quantity, parse_unit, require
+
+_NAME = re.compile(r"[A-Za-z_]\w*")
+_ESTIMATE_KEYS = ("start", "bounds", "scale", "fixed", "prior", "per", "at", "value")
+_LATER = {"prior": "priors", "per": "per-experiment parameters"}
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A constant of this name stands under `[parameters]`."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Written:
+    """A number as written, with the temperature it holds at (K) where one was given."""
+
+    number: Number
+    at: float | None = None
+
+
+def parse_known(value: object, where: str) -> Quantity:
+    """A known quantity: text with a unit, or a plain number (dimensionless).
+
+    >>> parse_known("2 L/mol", "r1.K").si
+    0.002
+    """
+    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+        raise ParameterError(f'{where}: expected a quantity such as "0.1 1/min", found {value!r}.')
+    if isinstance(value, str):
+        return parse_quantity(value, what=where)
+    return Quantity(float(value), parse_unit("1"))
+
+
+def parse_number(value: object, where: str) -> Written | Reference:
+    """A known quantity, an estimate, or the name of a parameter.
+
+    >>> parse_number({"start": "0.1 1/min", "bounds": ["0.01 1/min", "1 1/min"]}, "r1.k").number.upper.value
+    1.0
+    >>> parse_number("k1", "r1.k")
+    Reference(name='k1')
+    """
+    if isinstance(value, str) and _NAME.fullmatch(value.strip()):
+        return Reference(value.strip())
+    if not isinstance(value, Mapping):
+        return Written(parse_known(value, where))
+    table: Mapping[str, Any] = value
+    for key in table:
+        if key not in _ESTIMATE_KEYS:
+            raise ParameterError(f"{where}: unknown key '{key}'. Known: {', '.join(_ESTIMATE_KEYS)}.{nearest(key, _ESTIMATE_KEYS)}")
+        if key in _LATER:
+            raise ParameterError(f"{where}: {_LATER[key]} ('{key}') are not available yet. Remove '{key}'.")
+    at = parse_temperature(table["at"], f"{where}.at") if "at" in table else None
+    if "value" in table:
+        if "start" in table or "bounds" in table:
+            raise ParameterError(f"{where}: 'value' is a known number and 'start' an estimate. Keep one.")
+        return Written(parse_known(table["value"], where), at)
+    lower, upper = _bounds(table["bounds"], where) if "bounds" in table else (None, None)
+    scale = table.get("scale")
+    if scale not in (None, "log", "linear"):
+        raise ParameterError(f"{where}: scale is {scale!r}; expected \"log\" or \"linear\".")
+    fixed = table.get("fixed", False)
+    if not isinstance(fixed, bool):
+        raise ParameterError(f"{where}: fixed is {fixed!r}; expected true or false.")
+    start = parse_known(table["start"], where) if "start" in table else None
+    return Written(Estimate(start, lower, upper, scale, fixed), at)
+
+
+def parse_temperature(value: object, where: str) -> float:
+    """A temperature in K."""
+    return require(parse_known(value, where), TEMPERATURE, where).si
+
+
+def _bounds(value: object, where: str) -> tuple[Quantity | None, Quantity | None]:
+    if not isinstance(value, (list, tuple)) or len(value) != 2:
+        raise ParameterError(f'{where}: bounds are two quantities, for example ["0.01 1/min", "10 1/min"]; found {value!r}.')
+    return parse_known(value[0], f"{where}, lower bound"), parse_known(value[1], f"{where}, upper bound")
+
+
+def parse_constant(value: object, where: str, symbol: str = "k") -> Temperature | Reference:
+    """A constant with or without a temperature dependence.
+
+    Args:
+        value: text, number, an estimate, or a table with `k` (or `A`, or the constant's own name), `Ea` (or `dH`), `b`, `at`.
+        where: its full name, for messages.
+        symbol: the constant's own name, accepted in place of `k`.
+
+    >>> parse_constant({"A": "1e9 1/s", "Ea": "70 kJ/mol"}, "r1").factor
+    True
+    """
+    parts = ("k", "A", symbol, "Ea", "dH", "b")
+    if not isinstance(value, Mapping) or not any(key in value for key in parts):
+        number = parse_number(value, where)
+        if isinstance(number, Reference):
+            return number
+        if number.at is not None:
+            raise ParameterError(f"{where}: 'at' is a temperature for a constant with Ea. Add Ea, or remove 'at'.")
+        return Temperature(number.number)
+    known = (*dict.fromkeys(parts), "at", "value", "start", "bounds", "scale", "fixed")
+    for key in value:
+        if key not in known:
+            raise ParameterError(f"{where}: unknown key '{key}'. Known: {', '.join(known)}.{nearest(key, known)}")
+    values = [key for key in dict.fromkeys(("k", "A", symbol)) if key in value]
+    own = {key: value[key] for key in ("value", "start", "bounds", "scale", "fixed") if key in value}
+    if own and values:
+        raise ParameterError(f"{where}: '{next(iter(own))}' beside '{values[0]}'. Write them inside {values[0]} = {{ ... }}.")
+    if len(values) > 1:
+        raise ParameterError(f"{where}: both {values[0]} and {values[1]} are given. Keep one.")
+    if not values and not own:
+        raise ParameterError(f'{where}: Ea without a constant. Add A = "1e9 1/s", or k = "0.1 1/s" with at = "350 K".')
+    written = own or value[values[0]]
+    factor = values == ["A"]
+    number = parse_number(written, f"{where}.{values[0]}" if values and where.split(".")[-1] != values[0] else where)
+    if isinstance(number, Reference):
+        if any(key in value for key in ("Ea", "dH", "b", "at")):
+            raise ParameterError(f"{where}: '{number.name}' is a parameter; write Ea and b beside it under [parameters].")
+        return number
+    at = parse_temperature(value["at"], f"{where}.at") if "at" in value else number.at
+    energy = [key for key in ("Ea", "dH") if key in value]
+    if len(energy) > 1:
+        raise ParameterError(f"{where}: both Ea and dH are given. Keep one.")
+    if factor and at is not None:
+        raise ParameterError(f"{where}: A holds at no temperature; 'at' goes with k. Write k = ..., or remove 'at'.")
+    if at is not None and not energy and "b" not in value:
+        raise ParameterError(f"{where}: 'at' is a temperature for a constant with Ea. Add Ea, or remove 'at'.")
+    return Temperature(
+        number.number,
+        factor,
+        at,
+        _part(value[energy[0]], f"{where}.{energy[0]}") if energy else None,
+        _part(value["b"], f"{where}.b") if "b" in value else None,
+    )
+
+
+def _part(value: object, where: str) -> Number:
+    number = parse_number(value, where)
+    if isinstance(number, Reference):
+        raise InputError(f"{where}: expected a quantity or a table with start, found the name '{number.name}'.")
+    return number.number

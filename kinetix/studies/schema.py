@@ -1,0 +1,150 @@
+"""The study file, version 1: its sections, keys and what they mean. Validation of structure; numbers are read in `numbers`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from kinetix.errors import StudyError, nearest
+
+SCHEMA_VERSION = 1
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True, protected_namespaces=())
+
+
+class ReactionSection(_Section):
+    """One reaction: its text and its rate law (mass action unless `rate` or `orders` says otherwise)."""
+
+    equation: str = Field(description='reaction text, for example "A + B -> C"')
+    k: Any = Field(None, description="rate constant: a quantity is known, a table { start, bounds, scale, fixed, at } is estimated")
+    A: Any = Field(None, description="pre-exponential factor, with Ea")
+    Ea: Any = Field(None, description="activation energy")
+    b: Any = Field(None, description="exponent of the three-parameter law k = A (T/1 K)^b exp(-Ea/(R T))")
+    at: Any = Field(None, description="temperature at which k holds")
+    kf: Any = Field(None, description="forward constant of a reversible reaction, with its own A or k, Ea, at")
+    kr: Any = Field(None, description="reverse constant of a reversible reaction")
+    K: Any = Field(None, description="equilibrium constant in concentrations, { K, at, dH } by van 't Hoff, in place of kr")
+    rate: str | None = Field(None, description='rate as a formula, for example "kf*[A]*[B]/(1 + K*[A])^2"')
+    parameters: dict[str, Any] = Field(default_factory=dict, description="constants of the formula in `rate`")
+    orders: dict[str, Any] = Field(default_factory=dict, description="orders by species, known or estimated; r = k prod ([i]/c_ref)^n_i")
+    balance: Literal["on", "off"] = Field("on", description='"off" exempts this reaction from the element balance')
+
+
+class ReactorSection(_Section):
+    """The reactor."""
+
+    type: str = Field(description="batch, cstr or differential")
+    basis: str = Field("volume", description="what a rate is per: volume")
+
+
+class DataSection(_Section):
+    """The measurements."""
+
+    files: list[str] = Field(description="CSV files, relative to the study file")
+    columns: dict[str, str] = Field(default_factory=dict, description='what a column is: "feed.A" = "caf [mol/m^3]"')
+    ignore: list[str] = Field(default_factory=list, description="columns that are not used")
+    dimensionless: bool = Field(False, description="explicit models: columns without a unit are pure numbers")
+    encoding: str | None = Field(None, description="of the files, when it is not UTF-8")
+    allow_negative: bool = Field(False, description="accept concentrations that are negative beyond 3 sigma")
+
+
+class FitSection(_Section):
+    """How to fit."""
+
+    sigma: Literal["trusted", "scaled"] | None = Field(
+        None, description="how given sigmas are meant: trusted as they are, or right up to a common factor that is estimated"
+    )
+    max_iterations: int | None = Field(None, gt=0, description="iteration limit")
+    max_seconds: float | None = Field(None, gt=0, description="time limit, s; the best point so far is kept")
+    loss: Any = Field(None, description="not available yet")
+    starts: Any = Field(None, description="not available yet")
+    profile: Any = Field(None, description="not available yet")
+    bootstrap: Any = Field(None, description="not available yet")
+
+
+class SimulateSection(_Section):
+    """Where to simulate."""
+
+    times: list[str] | str | None = Field(None, description='times of a profile: "0:3600:61 s" or a list of quantities')
+
+
+class SolverSection(_Section):
+    """Limits and tolerances of the solvers."""
+
+    rtol: float = Field(1e-8, gt=0, lt=1, description="relative tolerance")
+    atol: str | None = Field(None, description="absolute tolerance, a concentration; default: rtol/1000 of the largest amount of the experiment")
+    max_steps: int = Field(10_000, gt=0, description="step limit of one solve")
+
+
+class Study(_Section):
+    """A study file."""
+
+    schema_version: Literal[1] = Field(alias="schema", description="version of the grammar: 1")
+    title: str = Field("", description="shown in reports")
+    formulas: bool | None = Field(None, description="whether names are chemical formulas to be balanced; default: where all names parse as formulas")
+    reactions: dict[str, ReactionSection] = Field(default_factory=dict)
+    reactor: ReactorSection | None = None
+    conditions: dict[str, Any] = Field(default_factory=dict, description="what is constant over the data: T, tau, P, feed, ...")
+    initial: dict[str, Any] = Field(default_factory=dict, description="initial concentrations; `default` for the species not named")
+    responses: dict[str, str] = Field(default_factory=dict, description='measured quantities as formulas: conversion = "1 - [A]/feed[A]"')
+    noise: dict[str, Any] = Field(default_factory=dict, description="standard deviation of each response")
+    data: DataSection | None = None
+    model: dict[str, str] = Field(default_factory=dict, description="explicit model in place of reactions and reactor")
+    parameters: dict[str, Any] = Field(default_factory=dict, description="constants with names of their own")
+    fit: FitSection = Field(default_factory=FitSection)  # type: ignore[arg-type]
+    simulate: SimulateSection = Field(default_factory=SimulateSection)  # type: ignore[arg-type]
+    solver: SolverSection = Field(default_factory=SolverSection)  # type: ignore[arg-type]
+
+
+def parse_study(data: Mapping[str, Any], source: str) -> Study:
+    """A study from the nested mapping that a TOML file holds.
+
+    Raises:
+        StudyError: unknown or missing keys and wrong types, all at once.
+    """
+    if "schema" not in data:
+        raise StudyError(f"{source}: no schema version. Write schema = {SCHEMA_VERSION} on the first line.")
+    try:
+        study = Study.model_validate(dict(data))
+    except ValidationError as error:
+        raise StudyError(*(_sentence(source, problem) for problem in error.errors())) from None
+    for name in ("loss", "starts", "profile", "bootstrap"):
+        if getattr(study.fit, name) is not None:
+            raise StudyError(f"{source}, [fit] {name}: not available yet. Remove it.")
+    return study
+
+
+def place(path: Iterable[str | int]) -> str:
+    """`('reactions', 'r1', 'k')` as `[reactions] r1.k`."""
+    parts = [str(part) for part in path]
+    return f"[{parts[0]}] {'.'.join(parts[1:])}".strip() if len(parts) > 1 else parts[0]
+
+
+def _sentence(source: str, problem: Any) -> str:
+    path = tuple(problem["loc"])
+    where = f"{source}, {place(path)}"
+    if problem["type"] == "extra_forbidden":
+        known = _known_keys(path[:-1])
+        return f"{where}: unknown key '{path[-1]}'. Known: {', '.join(known)}.{nearest(str(path[-1]), known)}"
+    if problem["type"] == "missing":
+        return f"{where}: missing. Write {path[-1]} = ..."
+    if path == ("schema",):
+        return f"{where}: version {problem['input']!r} is not known to this kinetix; expected {SCHEMA_VERSION}."
+    return f"{where}: {problem['msg'][0].lower()}{problem['msg'][1:]} (found {problem['input']!r})."
+
+
+def _known_keys(path: tuple[str | int, ...]) -> list[str]:
+    sections: dict[str, type[BaseModel]] = {
+        "reactions": ReactionSection,
+        "reactor": ReactorSection,
+        "data": DataSection,
+        "fit": FitSection,
+        "simulate": SimulateSection,
+        "solver": SolverSection,
+    }
+    section = sections[str(path[0])] if path else Study
+    return [field.alias or name for name, field in section.model_fields.items()]
