@@ -14,6 +14,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 from jax.custom_derivatives import SymbolicZero
 
 
@@ -50,7 +51,7 @@ def lift(function: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(function)
     def lifted(*args: Any) -> Any:
         leaves, tree = jax.tree.flatten(args)
-        traced = any(isinstance(leaf, jax.core.Tracer) for leaf in leaves)
+        traced = any(isinstance(leaf, Tracer) for leaf in leaves)
         if traced and jnp.result_type(float) == jnp.float64:
             return function(*args)
         if not traced:

@@ -112,7 +112,13 @@ def _words(dimension: Dimension) -> tuple[tuple[str, Fraction], ...]:
         for e in dict.fromkeys((Fraction(0), mass - p, mass - p + 1, mass - p - 1))
     )
     written = [tuple((word, exponent) for word, exponent in candidate if exponent) for candidate in candidates]
-    return min(written, key=lambda product: sum(1 + abs(exponent) ** 1.5 for _, exponent in product))
+    return min(written, key=_awkwardness)
+
+
+def _awkwardness(product: tuple[tuple[str, Fraction], ...]) -> float:
+    """More words and higher powers are harder to read; roots of a mass or a length come from roots of a pressure."""
+    roots = sum(exponent.denominator > 1 and word in ("mass", "area", "length") for word, exponent in product)
+    return 2 * roots + sum(1 + abs(float(exponent)) ** 1.5 for _, exponent in product)
 
 
 def _plain_words(dimension: Dimension) -> list[tuple[str, Fraction]]:

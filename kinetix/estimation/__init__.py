@@ -1,1 +1,26 @@
+"""Bounded least squares that knows only residual functions: triangles, a trust region, and the host's loop.
 
+No chemistry and no names of parameters: a problem is a function theta -> triangle of [J r].
+"""
+
+from kinetix.estimation.driver import Evaluation, Iteration, Options, Outcome, evaluation, fit
+from kinetix.estimation.triangles import merge, triangle
+from kinetix.estimation.trust_region import Bounds, State, Tolerances, done, init, propose, update
+
+__all__ = [
+    "Bounds",
+    "Evaluation",
+    "Iteration",
+    "Options",
+    "Outcome",
+    "State",
+    "Tolerances",
+    "done",
+    "evaluation",
+    "fit",
+    "init",
+    "merge",
+    "propose",
+    "triangle",
+    "update",
+]

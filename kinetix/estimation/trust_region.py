@@ -34,6 +34,9 @@ from jax import numpy as jnp
 
 from kinetix.status import Status
 
+ROUNDING = 1e-15
+"""Relative error of a prediction by formula in float64."""
+
 Array: TypeAlias = np.ndarray | jax.Array
 Carry = TypeVar("Carry")
 
@@ -53,15 +56,20 @@ class Tolerances(NamedTuple):
     offset: float = 1e-3
     """... and so is the share of |r| that a full step of the linear model would remove (Bates and Watts) below this."""
     stalled_cosine: float = 1e-6
-    """The same where rounding in the residuals allows no further progress."""
-    precision: float = 1e-15
+    """The same where the precision of the residuals allows no further progress; both yield to that precision where it is worse."""
+    precision: float = ROUNDING
     """Relative error of the computed predictions: rounding for a formula, about rtol for an integrated model."""
     residual: float = 1e-8
     """Residuals this small beside the predictions count as zero once nothing improves: exact data leave no cosine."""
     rank: float = 1e-10
-    """Flat: smallest over largest singular value of the scaled free columns below this."""
+    """Flat: the smallest over the largest singular value of the free columns, scaled by `column_scale`, is below this."""
+    stalled_rank: float = 1e-7
+    """The same where a fit stalls although its gradient has vanished: J'J is then singular to rounding."""
     magnitude: float = 0.0
     """Norm of the weighted data where known; otherwise the size of the predictions is judged by that of J theta."""
+
+
+DEFAULT = Tolerances()
 
 
 class View(NamedTuple):
@@ -103,7 +111,7 @@ class State(NamedTuple):
     offset: Array
     """Share of |r| that a full step over the free coordinates would remove, by the linear model."""
     rank_ratio: Array
-    """Smallest over largest singular value of the scaled free columns."""
+    """Smallest over largest singular value of the free columns, scaled by `column_scale`."""
     evaluations: Array
     moves: Array
     accepted: Array
@@ -112,14 +120,11 @@ class State(NamedTuple):
 
 
 class _Step(NamedTuple):
-    """A step in scaled coordinates z = D s, and what the first decomposition said about the free columns."""
+    """A step in scaled coordinates z = D s; `again` while a coordinate has just met its bound."""
 
     z: Array
     damping: Array
     frozen: Array
-    offset: Array
-    rank_ratio: Array
-    passes: Array
     again: Array
 
 
@@ -165,7 +170,7 @@ def done(state: State) -> Array:
     return state.finished
 
 
-def update(state: State, R: Array, n_bad: Array | int = 0, tolerances: Tolerances = Tolerances()) -> State:
+def update(state: State, R: Array, n_bad: Array | int = 0, tolerances: Tolerances = DEFAULT) -> State:
     """The state after the evaluation at `propose(state)`: the trial taken or refused, the end recognised, the next trial.
 
     Arguments: `R` [p + 1, p + 1] triangle of [J r] at the trial; `n_bad` number of failed parts of the evaluation. A
@@ -178,13 +183,14 @@ def update(state: State, R: Array, n_bad: Array | int = 0, tolerances: Tolerance
     actual = 1 - view.ssr / state.view.ssr
     gain = actual / state.predicted
 
-    noise = _noise(state.view, tolerances)
-    unresolved = (xp.abs(state.predicted) <= noise) & (xp.abs(state.slope) <= noise)
+    noise = _noise(state.view, tolerances.precision)
+    promised = xp.maximum(xp.abs(state.predicted), xp.abs(state.slope))
+    unresolved = promised <= xp.minimum(noise, 1e-4)
     better = (state.predicted > 0) & (gain >= 1e-4)
     # where differences of the sum of squares are rounding, the gradient, which is not, decides
     straighter = unresolved & (xp.abs(actual) <= noise) & (view.cosine <= state.view.cosine / 2)
     accepted = usable & (first | better | straighter)
-    stuck = ~first & ~accepted & unresolved
+    refused = ~first & ~accepted
     radius = _next_radius(state, accepted, usable, actual, gain)
 
     theta = xp.where(accepted, state.trial, state.theta)
@@ -204,16 +210,19 @@ def update(state: State, R: Array, n_bad: Array | int = 0, tolerances: Tolerance
     change = R[:-1, :-1] @ (step.z / divisor)
     along = R[:-1, -1] @ change
 
-    straight = (view.cosine < tolerances.cosine) & (step.offset < tolerances.offset)
-    settled = (view.cosine < tolerances.stalled_cosine) & (step.offset < tolerances.offset)
+    offset, rank_ratio = _determination(R, theta, view, scale, tolerances)
+    straight = (view.cosine < tolerances.cosine) & (offset < tolerances.offset)
+    blur = _noise(view, tolerances.precision)
+    settled = (view.cosine < xp.maximum(tolerances.stalled_cosine, blur)) & (offset < xp.maximum(tolerances.offset, blur))
     vanished = xp.sqrt(view.ssr) <= tolerances.residual * view.size
-    stalled = stuck | xp.all(trial == theta)
-    solved = straight | (view.ssr == 0) | (stalled & (settled | vanished))
+    stalled = (refused & (promised <= xp.minimum(_noise(view, ROUNDING), 1e-4))) | xp.all(trial == theta)
+    solved = straight | (view.ssr == 0) | ((stalled | (refused & unresolved)) & (settled | vanished))
     failed_start = first & ~usable
     finished = failed_start | solved | stalled
     estimated = state.bounds.lower < state.bounds.upper
     on_bound = xp.any(((theta == state.bounds.lower) | (theta == state.bounds.upper)) & estimated)
-    flat = step.rank_ratio < tolerances.rank
+    vanishing = ~solved & (view.cosine < tolerances.stalled_cosine) & (rank_ratio < tolerances.stalled_rank)
+    flat = (rank_ratio < tolerances.rank) | vanishing
     verdicts = [
         (~finished, Status.NOT_CONVERGED),
         (failed_start, Status.NON_FINITE),
@@ -236,8 +245,8 @@ def update(state: State, R: Array, n_bad: Array | int = 0, tolerances: Tolerance
         predicted=-(2 * along + _square(change)) / view.ssr,
         slope=along / view.ssr,
         shortened=xp.any(step.frozen & ~view.held),
-        offset=step.offset,
-        rank_ratio=step.rank_ratio,
+        offset=offset,
+        rank_ratio=rank_ratio,
         evaluations=state.evaluations + 1,
         moves=moves,
         accepted=accepted,
@@ -245,6 +254,35 @@ def update(state: State, R: Array, n_bad: Array | int = 0, tolerances: Tolerance
         status=xp.select([case for case, _ in verdicts], [int(status) for _, status in verdicts], int(Status.NOT_CONVERGED)),
     )
     return jax.tree.map(lambda old, new: xp.where(state.finished, old, new).astype(old.dtype), state, new)
+
+
+def column_scale(theta: Array, view: View, scale: Array, tolerances: Tolerances = DEFAULT) -> Array:
+    """What a column is divided by [p] before its direction is called flat.
+
+    Its own norm, so that neither units nor a far start matter; but where the parameter as a whole changes nothing that
+    could be noticed (a plateau), the largest norm it has had, beside which it then vanishes.
+    """
+    xp = _namespace(theta)
+    noticed = view.norms * xp.abs(theta) > tolerances.rank * xp.maximum(view.size, xp.sqrt(view.ssr))
+    divisor = xp.where(noticed, view.norms, scale)
+    return xp.where(divisor > 0, divisor, 1.0)
+
+
+def _determination(R: Array, theta: Array, view: View, scale: Array, tolerances: Tolerances) -> tuple[Array, Array]:
+    """`offset` and `rank_ratio` of the state, from the free columns scaled by `column_scale`."""
+    xp = _namespace(theta)
+    finite = xp.where(xp.isfinite(R), R, 0.0)
+    columns = finite[:-1, :-1] / column_scale(theta, view, scale, tolerances)
+    u, s, _ = xp.linalg.svd(xp.where(view.held, 0.0, columns))
+    removable = _norm(xp.where(_nonzero(s), finite[:-1, -1] @ u, 0.0))
+    free = (~view.held).sum()
+    lowest = s[xp.maximum(free - 1, 0)] / xp.where(s[0] > 0, s[0], 1.0)
+    return removable / xp.where(view.ssr > 0, view.ssr, 1.0) ** 0.5, xp.where(free > 0, lowest, 1.0)
+
+
+def _nonzero(s: Array) -> Array:
+    """Which of the descending singular values `s` are more than rounding."""
+    return s > s.shape[0] * np.finfo(s.dtype).eps * s[0]
 
 
 def _namespace(array: Array) -> ModuleType:
@@ -285,11 +323,10 @@ def _view(R: Array, theta: Array, bounds: Bounds, tolerances: Tolerances) -> Vie
     )
 
 
-def _noise(view: View, tolerances: Tolerances) -> Array:
-    """Relative change of the sum of squares that rounding in the predictions hides."""
+def _noise(view: View, precision: Array | float) -> Array:
+    """Error of the residuals relative to their norm, when predictions have the relative error `precision`."""
     xp = _namespace(view.norms)
-    size = view.size / xp.where(view.ssr > 0, view.ssr, 1.0) ** 0.5
-    return xp.minimum(tolerances.precision * xp.maximum(size, 1.0), 1e-4)
+    return precision * xp.maximum(view.size / xp.where(view.ssr > 0, view.ssr, 1.0) ** 0.5, 1.0)
 
 
 def _next_radius(state: State, accepted: Array, usable: Array, actual: Array, gain: Array) -> Array:
@@ -310,15 +347,13 @@ def _bounded_step(R: Array, theta: Array, bounds: Bounds, view: View, divisor: A
     finite = xp.where(xp.isfinite(R), R, 0.0)  # a failed start has nothing to decompose
     scaled = finite[:-1, :-1] / divisor
     residual = finite[:-1, -1]
-    residual_norm = _norm(finite[:, -1])
     to_lower = (bounds.lower - theta) * divisor
     to_upper = (bounds.upper - theta) * divisor
-    free = (~view.held).sum()
 
     def solve(step: _Step) -> _Step:
         fixed = xp.where(step.frozen, step.z, 0.0)
         u, s, vt = xp.linalg.svd(xp.where(step.frozen, 0.0, scaled))
-        kept = s > s.shape[0] * xp.finfo(s.dtype).eps * s[0]
+        kept = _nonzero(s)
         s = xp.where(kept, s, 0.0)
         c = xp.where(kept, (residual + scaled @ fixed) @ u, 0.0)
         rest = xp.sqrt(xp.maximum(radius**2 - _square(fixed), (0.1 * radius) ** 2))
@@ -326,20 +361,14 @@ def _bounded_step(R: Array, theta: Array, bounds: Bounds, view: View, divisor: A
         z = fixed - (s * c / xp.where(kept, s * s + damping, 1.0)) @ vt
         z = xp.where(step.frozen, fixed, z)
         leaving = ~step.frozen & ((z < to_lower) | (z > to_upper))
-        once = step.passes == 0
-        ratio = s[xp.maximum(free - 1, 0)] / xp.where(s[0] > 0, s[0], 1.0)
         return _Step(
             z=xp.clip(z, to_lower, to_upper),
             damping=damping,
             frozen=step.frozen | leaving,
-            offset=xp.where(once, _norm(c) / xp.where(residual_norm > 0, residual_norm, 1.0), step.offset),
-            rank_ratio=xp.where(once, xp.where(free > 0, ratio, 1.0), step.rank_ratio),
-            passes=step.passes + 1,
             again=leaving.any(),
         )
 
-    zero = xp.zeros((), theta.dtype)
-    start = _Step(xp.zeros_like(theta), zero, view.held, zero, zero, xp.zeros((), xp.int32), xp.ones((), bool))
+    start = _Step(xp.zeros_like(theta), xp.zeros((), theta.dtype), view.held, xp.ones((), bool))
     return _while(lambda step: step.again, solve, start, xp)
 
 

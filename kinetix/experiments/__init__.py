@@ -1,7 +1,7 @@
 """What was measured and set: tables, what their columns mean, and the campaign of padded arrays they become.
 
-`parse_table` reads text, `recognise` finds the meaning of each column, `build_campaign` does both ends of the rest. Files are opened by
-`kinetix.io.read_table`.
+`parse_table` reads text, `recognise` finds the meaning of each column, `build_campaign` does all that follows. Files are opened by
+`kinetix.io.tables.read_table`.
 """
 
 from kinetix.experiments.campaign import Campaign, Remark, ResponseColumn, build_campaign, check_temperature

@@ -11,7 +11,7 @@ import math
 import warnings
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -67,12 +67,14 @@ class Campaign:
     conditions : name -> (lane,); what is constant in each experiment.
     programs : name -> (times (lane, node), values (lane, node)); what changes within some experiment, linear between nodes, in s and SI;
         lanes with fewer nodes repeat their last. A name is either here or in `conditions`.
+    condition_units : name -> the unit in which the first table, or the constant, states a condition or program.
+    time_unit : of the first table; None where the model has no time.
     sources : (lane,) names of the tables.
     lines : (lane, time) line numbers in the lane's table; 0 in padding. In long form the line of the first reading at that time.
     remarks : the cells of text columns.
     notes : what was recognised and assumed, as sentences.
     rows_read : data rows of all tables. values_used : measured values.
-    data_hash : SHA-256 of the labels and numbers; the same for the same data however the file is written, up to rounding.
+    data_hash : SHA-256 of the labels and the SI numbers; how the file is written does not count, unless a unit changes the last digit.
     """
 
     experiments: tuple[str, ...]
@@ -83,6 +85,8 @@ class Campaign:
     sigma: np.ndarray
     conditions: Mapping[str, np.ndarray]
     programs: Mapping[str, tuple[np.ndarray, np.ndarray]]
+    condition_units: Mapping[str, Unit]
+    time_unit: Unit | None
     sources: tuple[str, ...]
     lines: np.ndarray
     remarks: tuple[Remark, ...]
@@ -116,7 +120,7 @@ def build_campaign(
     *,
     columns: Mapping[str, str] | None = None,
     ignore: Collection[str] = (),
-    conditions: Mapping[str, float] | None = None,
+    conditions: Mapping[str, Quantity] | None = None,
     noise: Mapping[str, Quantity | float] | None = None,
     temperatures: bool = True,
     allow_negative: bool = False,
@@ -130,7 +134,7 @@ def build_campaign(
     vocabulary : what the model knows.
     columns : what a column is -> its header, where the header does not say it: `{"1/tau": "sv [1/min]", "experiment": "run"}`.
     ignore : headers of columns to pass over.
-    conditions : name -> SI value of what is constant over all experiments.
+    conditions : name -> what is constant over all experiments.
     noise : response -> standard deviation (a quantity, or a number in SI) for every value without one of its own.
     temperatures : warn about temperatures outside 150-3000 K.
     allow_negative : keep concentrations further below zero than three sigma.
@@ -157,7 +161,7 @@ def build_campaign(
     ([[1020.0, 610.0], [990.0, nan]], 3)
     """
     problems = Problems()
-    constants, noise = dict(conditions or {}), dict(noise or {})
+    constants, noise = {name: quantity.si for name, quantity in (conditions or {}).items()}, dict(noise or {})
     if not tables:
         raise DataError("there is no data table: give at least one file.")
     recognitions = [recognise(table, vocabulary, columns=columns, ignore=ignore, problems=problems) for table in tables]
@@ -178,7 +182,8 @@ def build_campaign(
     if temperatures:
         for sheet in sheets:
             _warn_of_temperatures(sheet, vocabulary)
-    return _assembled(lanes, responses, settings, constants, sheets, [*unit_notes, *lane_notes, *setting_notes])
+    units = {name: quantity.unit for name, quantity in (conditions or {}).items()} | _condition_units(sheets)
+    return _assembled(lanes, responses, settings, constants, units, sheets, [*unit_notes, *lane_notes, *setting_notes])
 
 
 # ------------------------------------------------------------------------------------------------------- numbers of one table
@@ -242,8 +247,8 @@ def _sheet(recognition: Recognition, vocabulary: Vocabulary, problems: Problems)
             sheet.conditions[column.meaning.name] = numbers
         elif column.meaning.role == "response" and column.unit is not None:
             sheet.values[column.meaning.name], sheet.units[column.meaning.name] = numbers, column.unit
-        elif column.meaning.role == "value":
-            _spread(sheet, column, numbers, vocabulary, problems)
+    if recognition.long:
+        _spread(sheet, recognition.having("value")[0], in_si, vocabulary, problems)
     for name in sheet.values:
         _read_sigma(sheet, name, as_written, problems)
     if sheet.time is not None and time:
@@ -252,14 +257,14 @@ def _sheet(recognition: Recognition, vocabulary: Vocabulary, problems: Problems)
     return sheet
 
 
-def _spread(sheet: _Sheet, column: Column, numbers: np.ndarray, vocabulary: Vocabulary, problems: Problems) -> None:
+def _spread(sheet: _Sheet, column: Column, in_si: Mapping[Column, np.ndarray], vocabulary: Vocabulary, problems: Problems) -> None:
     """Long form: the values of each response, by the labels beside them."""
     label = sheet.recognition.having("label")[0]
     cells = sheet.table.cells(label.header)
     known = ", ".join(vocabulary.responses)
     names = {cell: response_named(cell, vocabulary) for cell in dict.fromkeys(cells)}
     sheet.read = [names[cell] for cell in cells]
-    nameless = [row for row, cell in enumerate(cells) if not cell and not np.isnan(numbers[row])]
+    nameless = [row for row, cell in enumerate(cells) if not cell and not is_missing(sheet.cell(row, column))]
     sheet.report(problems, label, nameless, lambda row: f"the cell is empty, but the row has a value. Write what was measured ({known}).")
     unknown = [row for row, cell in enumerate(cells) if cell and names[cell] is None]
     sheet.report(
@@ -268,14 +273,14 @@ def _spread(sheet: _Sheet, column: Column, numbers: np.ndarray, vocabulary: Voca
         unknown,
         lambda row: f"'{cells[row]}' is no response of the model (known: {known}).{nearest(cells[row], vocabulary.responses)}",
     )
+    if column.unit is None:
+        return
     for name in dict.fromkeys(name for name in names.values() if name is not None):
         dimension = vocabulary.responses[name]
-        if column.unit is None:
-            continue
         if dimension is not None:
             with problems.collecting():
                 require(column.unit, dimension, f"{sheet.table.source}: column '{column.header.text}', for the response {name},")
-        sheet.values[name] = np.where([read == name for read in sheet.read], numbers, np.nan)
+        sheet.values[name] = np.where([read == name for read in sheet.read], in_si[column], np.nan)
         sheet.units[name] = column.unit
 
 
@@ -328,7 +333,7 @@ def _fill_sigma(
     for sheet in sheets:
         for name, sigma in sheet.sigma.items():
             sigma[np.isnan(sigma) & ~np.isnan(sheet.values[name])] = given.get(name, np.nan)
-    if not given and not any(sheet.sigma_column(name) for sheet in sheets for name in sheet.sigma):
+    if not any(sheet.sigma_column(name) or not np.all(np.isnan(sigma)) for sheet in sheets for name, sigma in sheet.sigma.items()):
         return
     for sheet in sheets:
         for name, sigma in sheet.sigma.items():
@@ -361,7 +366,9 @@ def _noise_in_si(
             continue
         value = quantity
         if isinstance(quantity, Quantity):
-            dimension = vocabulary.responses[name] or (units[name].dimension if name in units else None)
+            dimension = vocabulary.responses[name]
+            if dimension is None and name in units:
+                dimension = units[name].dimension
             if dimension is not None:
                 with problems.collecting():
                     require(quantity, dimension, f"noise: the sigma of {name}")
@@ -472,12 +479,13 @@ def _lanes(sheets: Sequence[_Sheet], vocabulary: Vocabulary, problems: Problems)
             )
             + (f"; so are {len(shared) - 1} more." if len(shared) > 1 else ".")
         )
-    lanes = [
-        _Lane(f"{stem}:{lane.label}" if seen[lane.label] > 1 else lane.label, lane.sheet, lane.slots)
+    lanes = [lane for lanes in per_sheet for lane in lanes]
+    labels = [
+        f"{stem}:{lane.label}" if seen[lane.label] > 1 else lane.label
         for stem, lanes in zip(stems, per_sheet, strict=True)
         for lane in lanes
     ]
-    return lanes, notes
+    return [replace(lane, label=label) for lane, label in zip(lanes, _distinct(labels, "#{}"), strict=True)], notes
 
 
 def _distinct(labels: Sequence[str], form: str) -> list[str]:
@@ -487,7 +495,7 @@ def _distinct(labels: Sequence[str], form: str) -> list[str]:
     for label in labels:
         so_far[label] += 1
         distinct.append(label + form.format(so_far[label]) if total[label] > 1 else label)
-    return distinct
+    return distinct if len(set(distinct)) == len(distinct) else _distinct(distinct, form)
 
 
 def _lanes_of(sheet: _Sheet, stem: str, timed: bool, problems: Problems, notes: list[str]) -> list[_Lane]:
@@ -540,7 +548,7 @@ def _timed_lanes(sheet: _Sheet, rows: Sequence[int], stem: str, problems: Proble
                     f"{sheet.written(later, column)}. Where a table holds several experiments, add a column that names them, "
                     "for example 'experiment'."
                 )
-                break
+                return []
     lanes: list[_Lane] = []
     for label, members in by_label.items():
         ordered = [members[place] for place in np.argsort(time[members], kind="stable")]
@@ -647,6 +655,7 @@ def _assembled(
     responses: tuple[ResponseColumn, ...],
     settings: Mapping[str, Sequence[_Nodes]],
     constants: Mapping[str, float],
+    units: Mapping[str, Unit],
     sheets: Sequence[_Sheet],
     notes: Iterable[str],
 ) -> Campaign:
@@ -696,6 +705,8 @@ def _assembled(
         sigma=sigma,
         conditions=conditions,
         programs=programs,
+        condition_units=units,
+        time_unit=_time_unit(sheets),
         sources=tuple(lane.sheet.table.source for lane in lanes),
         lines=lines,
         remarks=tuple(remark for sheet in sheets for remark in _remarks(sheet)),
@@ -704,6 +715,20 @@ def _assembled(
         values_used=int(np.count_nonzero(mask)),
         data_hash=_hash(experiments, responses, times, values, sigma, conditions, programs),
     )
+
+
+def _condition_units(sheets: Sequence[_Sheet]) -> dict[str, Unit]:
+    units: dict[str, Unit] = {}
+    for sheet in sheets:
+        for column in sheet.recognition.having("condition"):
+            if column.unit is not None:
+                units.setdefault(column.meaning.name, column.unit)
+    return units
+
+
+def _time_unit(sheets: Sequence[_Sheet]) -> Unit | None:
+    columns = [sheet.recognition.find("time") for sheet in sheets if sheet.time is not None]
+    return next((column.unit for column in columns if column is not None), None)
 
 
 def _padded(rows: Sequence[np.ndarray]) -> np.ndarray:

@@ -172,7 +172,7 @@ def check_columns(
     tables = [recognition.table for recognition in recognitions]
     headers = list(dict.fromkeys(header.text for table in tables for header in table.headers))
     names = headers + [header.name for table in tables for header in table.headers]
-    have = f"{tables[0].source if len(tables) == 1 else 'the tables'} has {_listed(headers)}" if tables else ""
+    have = f"{tables[0].source} has {_listed(headers)}" if len(tables) == 1 else f"the columns are {_listed(headers)}"
     for key, text in columns.items():
         if not spellings.of(key):
             problems.add(
@@ -444,11 +444,11 @@ def _leftover(table: Table, header: Header, spellings: _Spellings, problems: Pro
         yield Column(header, Meaning("remark"))
     else:
         vocabulary = spellings.vocabulary
-        known = f"neither a response (known: {_listed(vocabulary.responses)})" if vocabulary.responses else "no response"
-        known += f" nor a condition (known: {_listed(vocabulary.conditions)})" if vocabulary.conditions else ""
+        responses, conditions = _listed(vocabulary.responses) or "none", _listed(vocabulary.conditions) or "none"
         problems.add(
-            f"{table.source}: column '{header.text}' is {known} of the model. Rename it, say what it is under 'columns', "
-            f"or list it under 'ignore'.{nearest(header.name, spellings.own())}"
+            f"{table.source}: column '{header.text}' is neither a response (known: {responses}) "
+            f"nor a condition (known: {conditions}) of the model. "
+            f"Rename it, say what it is under 'columns', or list it under 'ignore'.{nearest(header.name, spellings.own())}"
         )
 
 

@@ -25,7 +25,8 @@ _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _NUMBER_WITH_COMMA = re.compile(r"[+-]?(\d+,\d*|,\d+)([eE][+-]?\d+)?")
 _THOUSANDS = re.compile(r"[+-]?\d{1,3}(?P<mark>[.,' \u2019\u00a0\u202f])\d{3}((?P=mark)\d{3})*([.,]\d+)?")
 _NOT_FINITE = re.compile(r"[+-]?(inf|infinity)", re.IGNORECASE)
-_COMMENT = re.compile(r"\s*#(?!N/A|DIV/0|VALUE!|REF!|NAME\?|NUM!|NULL!)")  # spreadsheets write failed cells as '#DIV/0!'
+# spreadsheets write failed cells as '#DIV/0!'; a lone '#' is a cell, as in the header '#,time [s]'
+_COMMENT = re.compile(r"\s*#(?!\s*[,;\t]|N/A|DIV/0|VALUE!|REF!|NAME\?|NUM!|NULL!)")
 _MINUS = str.maketrans({"\u2212": "-", "\u2013": "-"})
 
 

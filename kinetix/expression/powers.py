@@ -37,15 +37,24 @@ def power(base: ArrayLike, exponent: ArrayLike) -> jax.Array:
     whole = whole_number(exponent)
     if whole is not None and whole >= 0:
         return whole_power(base, whole)
-    c, n = jnp.asarray(base), jnp.asarray(exponent)
+    c = jnp.asarray(base)
     regular = c >= SMALLEST
     above = jnp.where(regular, c, 1.0)
     u = jnp.where(regular, 0.0, c) / SMALLEST
-    m = jnp.where(regular, 1.0, n)
-    rising = u * ((2.0 - m) + (m - 1.0) * jnp.maximum(u, 0.0))
-    falling = 1.0 + m * (u - 1.0)
-    below = jnp.power(SMALLEST, m) * jnp.where(m > 0, rising, falling)
-    return jnp.where(regular, jnp.power(above, n) if whole is None else whole_power(above, whole), below)
+    if isinstance(exponent, (int, float)):
+        below = jnp.power(SMALLEST, exponent) * (_rising(u, exponent) if exponent > 0 else _falling(u, exponent))
+    else:
+        n = jnp.where(regular, 1.0, exponent)
+        below = jnp.power(SMALLEST, n) * jnp.where(n > 0, _rising(u, n), _falling(u, n))
+    return jnp.where(regular, jnp.power(above, exponent) if whole is None else whole_power(above, whole), below)
+
+
+def _rising(u: jax.Array, n: jax.Array | float) -> jax.Array:
+    return u * ((2.0 - n) + (n - 1.0) * jnp.maximum(u, 0.0))
+
+
+def _falling(u: jax.Array, n: jax.Array | float) -> jax.Array:
+    return (u - 1.0) * n + 1.0
 
 
 def whole_number(exponent: object) -> int | None:

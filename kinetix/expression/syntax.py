@@ -120,8 +120,8 @@ class Expression:
     True
     """
 
-    root: Node
     text: str = field(compare=False)
+    root: Node
 
     def __str__(self) -> str:
         return self.text
@@ -262,7 +262,7 @@ def parse(text: str) -> Expression:
     Traceback (most recent call last):
     kinetix.errors.ExpressionError: cannot read the formula 'k*epx(-E/T)': column 3: 'epx' is no function. Did you mean 'exp'? ...
     """
-    return Expression(_Parser(text).read(), text)
+    return Expression(text, _Parser(text).read())
 
 
 # Binding powers, loose to tight.
@@ -422,7 +422,7 @@ def _written(node: Node, binding: int) -> str:
         case Symbol():
             return str(node)
         case Number(value):
-            return str(int(value)) if value.is_integer() and value < 1e15 else repr(value)
+            return str(int(value)) if value.is_integer() and value < 1e15 else repr(value).replace("e-0", "e-").replace("e+", "e")
         case Constant(name):
             return name
         case Call(function, arguments):

@@ -10,6 +10,7 @@ import xarray as xr
 
 from kinetix.constants import ZERO_CELSIUS
 from kinetix.plots.sheet import colour, sheet, with_unit
+from kinetix.results.tree import group_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,7 +32,7 @@ def arrhenius(tree: xr.DataTree) -> Figure | None:
     """
     if "arrhenius" not in tree.children:
         return None
-    group = tree["arrhenius"]
+    group = group_of(tree, "arrhenius")
     units = list(dict.fromkeys(str(unit) for unit in group["unit"].values))
     page = sheet(len(units), width=4.6, height=3.8)
     celsius = _in_celsius(tree)
@@ -50,7 +51,7 @@ def arrhenius(tree: xr.DataTree) -> Figure | None:
     return page.figure
 
 
-def _draw(panel: Axes, group: xr.DataTree, index: int) -> None:
+def _draw(panel: Axes, group: xr.Dataset, index: int) -> None:
     t = group["T"].values[index]
     panel.plot(1000 / t, group["k"].values[index], color=colour(index), linewidth=1.4, label=str(group["constant"].values[index]))
     lower, upper = group["lower95"].values[index], group["upper95"].values[index]
@@ -61,9 +62,9 @@ def _draw(panel: Axes, group: xr.DataTree, index: int) -> None:
 
 
 def _in_celsius(tree: xr.DataTree) -> bool:
-    if "conditions" not in tree.children or "T" not in tree["conditions"].data_vars:
+    if "conditions" not in tree.children or "T" not in group_of(tree, "conditions").data_vars:
         return False
-    return tree["conditions"]["T"].attrs["units"] in ("°C", "degC", "degreeC", "celsius", "Celsius", "deg C", "℃")
+    return group_of(tree, "conditions")["T"].attrs["units"] in ("°C", "degC", "degreeC", "celsius", "Celsius", "deg C", "℃")
 
 
 def _temperature_axis(panel: Axes, celsius: bool) -> None:
@@ -73,7 +74,7 @@ def _temperature_axis(panel: Axes, celsius: bool) -> None:
     zero = ZERO_CELSIUS if celsius else 0.0
     low, high = sorted(1000 / np.asarray(panel.get_xlim()) - zero)
     ticks = [tick for tick in MaxNLocator(7, steps=[1, 2, 2.5, 5, 10]).tick_values(low, high) if low <= tick <= high]
-    above = panel.secondary_xaxis("top", functions=(lambda x: 1000 / _nonzero(x) - zero, lambda t: 1000 / _nonzero(t + zero)))
+    above = panel.secondary_xaxis("top", functions=(lambda x: 1000 / _nonzero(x) - zero, lambda t: 1000 / _nonzero(np.asarray(t) + zero)))
     above.xaxis.set_major_locator(FixedLocator(ticks))
     above.xaxis.set_minor_locator(NullLocator())
     above.xaxis.set_major_formatter(FormatStrFormatter("%g"))
@@ -82,7 +83,7 @@ def _temperature_axis(panel: Axes, celsius: bool) -> None:
     above.set_xlabel("T [°C]" if celsius else "T [K]")
 
 
-def _nonzero(x: Floats) -> Floats:
+def _nonzero(x: npt.ArrayLike) -> Floats:
     """matplotlib also tries the axis functions at zero."""
     return np.where(np.asarray(x) == 0, np.nan, x)
 

@@ -9,6 +9,7 @@ import xarray as xr
 
 from kinetix.plots.sheet import GUIDE, colour, marker_size, sheet, with_unit
 from kinetix.results.phrases import near_one
+from kinetix.results.tree import group_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -23,7 +24,7 @@ def parity(tree: xr.DataTree) -> Figure | None:
     Returns:
         A figure with one square panel per response; R2 stands in each panel.
     """
-    group = tree["predictions"]
+    group = group_of(tree, "predictions")
     seen = group["measured"].values & np.isfinite(group["predicted"].values)
     shown = [index for index in range(group.sizes["response"]) if seen[..., index].any()]
     if not shown:
@@ -43,7 +44,7 @@ def parity(tree: xr.DataTree) -> Figure | None:
         panel.locator_params(nbins=5)
         panel.set_xlabel(with_unit(f"{name} observed", unit))
         panel.set_ylabel(with_unit(f"{name} predicted", unit))
-        r_squared = float(tree["statistics"]["r_squared"].values[index])
+        r_squared = float(group_of(tree, "statistics")["r_squared"].values[index])
         if np.isfinite(r_squared):
             panel.text(0.04, 0.96, f"$R^2$ = {near_one(r_squared)}", transform=panel.transAxes, va="top", fontsize=9)
     return page.figure

@@ -10,6 +10,7 @@ import xarray as xr
 
 from kinetix.plots.against import Abscissa, varying_conditions
 from kinetix.plots.sheet import LARGEST_GRID, colour, marker_size, sheet, with_unit
+from kinetix.results.tree import group_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,16 +25,16 @@ Floats = npt.NDArray[np.float64]
 def profiles(tree: xr.DataTree) -> Figure | None:
     """Measured and fitted responses over time, or None where nothing depends on time.
 
-    Up to 16 experiments get a panel each (a row of panels per unit); more of them share a panel per response, coloured by T or, where T does not
-    vary, by the first condition that does.
+    Up to 16 experiments get a panel each (a row of panels per unit); more of them share a panel per response, coloured by T
+    or, where T does not vary, by the first condition that does.
 
     Arguments:
         tree: a result of `kinetix.results.fit_tree`.
     """
-    if "t" not in tree["predictions"].data_vars:
+    if "t" not in group_of(tree, "predictions").data_vars:
         return None
-    units = list(dict.fromkeys(str(unit) for unit in tree["predictions"]["unit"].values))
-    experiments = tree["predictions"].sizes["experiment"]
+    units = list(dict.fromkeys(str(unit) for unit in group_of(tree, "predictions")["unit"].values))
+    experiments = group_of(tree, "predictions").sizes["experiment"]
     if experiments <= MOST_EXPERIMENTS and experiments * len(units) <= LARGEST_GRID:
         return _by_experiment(tree, units)
     return _by_response(tree)
@@ -41,7 +42,7 @@ def profiles(tree: xr.DataTree) -> Figure | None:
 
 def _by_experiment(tree: xr.DataTree, units: list[str]) -> Figure:
     """A panel per experiment and unit, a colour per response."""
-    group = tree["predictions"]
+    group = group_of(tree, "predictions")
     experiments = [str(name) for name in group["experiment"].values]
     names = [str(name) for name in group["response"].values]
     length = len(experiments)
@@ -62,7 +63,9 @@ def _by_experiment(tree: xr.DataTree, units: list[str]) -> Figure:
             panel.set_ylabel(with_unit(names[members[0]] if len(members) == 1 else "", units[row]).strip())
         panel.sharey(page.panels[row * length])
     if len(names) > 1:
-        page.figure.legend(handles.values(), handles.keys(), loc="outside upper center", ncols=min(len(names), 8), frameon=False, fontsize=9)
+        page.figure.legend(
+            handles.values(), handles.keys(), loc="outside upper center", ncols=min(len(names), 8), frameon=False, fontsize=9
+        )
     return page.figure
 
 
@@ -72,7 +75,7 @@ def _by_response(tree: xr.DataTree) -> Figure:
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import ListedColormap, Normalize
 
-    group = tree["predictions"]
+    group = group_of(tree, "predictions")
     order = Abscissa("experiment, in the order of the data", np.arange(1.0, group.sizes["experiment"] + 1))
     by = (*varying_conditions(tree), order)[0]
     norm = Normalize(float(np.nanmin(by.values)), float(np.nanmax(by.values)))
@@ -89,7 +92,7 @@ def _by_response(tree: xr.DataTree) -> Figure:
 
 def _draw(panel: Axes, tree: xr.DataTree, experiment: int, response: int, shade: object, *, crowded: bool) -> object:
     """Points and curve of one response of one experiment; returns what stands for them in a legend."""
-    group = tree["predictions"]
+    group = group_of(tree, "predictions")
     kept = group["measured"].values[experiment, :, response]
     t, observed = group["t"].values[experiment, kept], group["observed"].values[experiment, kept, response]
     (line,) = panel.plot(*_curve(tree, experiment, response), color=shade, linewidth=0.7 if crowded else 1.4, alpha=0.5 if crowded else 1.0)
@@ -103,7 +106,7 @@ def _draw(panel: Axes, tree: xr.DataTree, experiment: int, response: int, shade:
 
 def _curve(tree: xr.DataTree, experiment: int, response: int) -> tuple[Floats, Floats]:
     """The dense curve where there is one, else the predictions at the measured times in order."""
-    group = tree["profiles"] if "profiles" in tree.children else tree["predictions"]
+    group = group_of(tree, "profiles") if "profiles" in tree.children else group_of(tree, "predictions")
     t, predicted = group["t"].values[experiment], group["predicted"].values[experiment, :, response]
     order = np.argsort(t, kind="stable")
     return t[order], predicted[order]

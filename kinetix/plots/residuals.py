@@ -9,6 +9,7 @@ import xarray as xr
 
 from kinetix.plots.against import Abscissa, over_time, varying_conditions
 from kinetix.plots.sheet import GUIDE, colour, marker_size, sheet, with_unit
+from kinetix.results.tree import group_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -19,8 +20,8 @@ _LABELS = {"trusted": "residual / σ", "scaled": "residual / (s σ)", "estimated
 def residuals(tree: xr.DataTree) -> Figure | None:
     """The residual plot of a fit, or None where there is no residual.
 
-    Residuals are observed - predicted over their standard deviation: sigma where it is trusted, s times sigma where it is scaled, s where it is
-    estimated. Dashed lines at -2 and 2 hold about 95 % of them if the model is right.
+    Residuals are observed - predicted over their standard deviation: sigma where it is trusted, s times sigma where it is
+    scaled, s where it is estimated. Dashed lines at -2 and 2 hold about 95 % of them if the model is right.
 
     Arguments:
         tree: a result of `kinetix.results.fit_tree`.
@@ -28,7 +29,7 @@ def residuals(tree: xr.DataTree) -> Figure | None:
     Returns:
         A figure with a row of panels per response: against the prediction, and against time, T, or the first condition that varies.
     """
-    group = tree["predictions"]
+    group = group_of(tree, "predictions")
     scale, label = _scale(tree)
     standardised = group["weighted_residual"].values / scale
     seen = group["measured"].values & np.isfinite(standardised)
@@ -63,7 +64,7 @@ def residuals(tree: xr.DataTree) -> Figure | None:
 def _scale(tree: xr.DataTree) -> tuple[float, str]:
     """What the weighted residuals are divided by, and what they are then called."""
     meaning = tree.attrs["sigma_meaning"]
-    s = float(tree["statistics"]["s"])
+    s = float(group_of(tree, "statistics")["s"])
     if meaning == "trusted":
         return 1.0, _LABELS[meaning]
     return (s, _LABELS[meaning]) if np.isfinite(s) and s > 0 else (1.0, "weighted residual")
@@ -75,4 +76,4 @@ def _second_axis(tree: xr.DataTree) -> Abscissa | None:
     varying = varying_conditions(tree)
     if time is not None or not varying:
         return time
-    return Abscissa(varying[0].label, np.broadcast_to(varying[0].values[:, None], tree["predictions"]["measured"].shape[:2]))
+    return Abscissa(varying[0].label, np.broadcast_to(varying[0].values[:, None], group_of(tree, "predictions")["measured"].shape[:2]))

@@ -9,6 +9,7 @@ import xarray as xr
 
 from kinetix.plots.against import over_time, varying_conditions
 from kinetix.plots.sheet import colour, marker_size, sheet, with_unit
+from kinetix.results.tree import group_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -26,7 +27,7 @@ def responses(tree: xr.DataTree) -> Figure | None:
     if len(varying) != 1 or over_time(tree) is not None:
         return None
     (axis,) = varying
-    group = tree["predictions"]
+    group = group_of(tree, "predictions")
     order = np.argsort(axis.values, kind="stable")
     page = sheet(group.sizes["response"], width=4.6, height=3.4)
     for index, (panel, name, unit) in enumerate(zip(page.panels, group["response"].values, group["unit"].values, strict=True)):

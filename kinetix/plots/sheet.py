@@ -46,7 +46,9 @@ def sheet(number: int, *, columns: int | None = None, width: float = 3.4, height
 def _columns(number: int) -> int:
     """A little wider than high, with few places left empty."""
     wide = max(1, round(math.sqrt(1.4 * number)))
-    return min((columns for columns in (wide + 1, wide, wide - 1) if 0 < columns <= number), key=lambda columns: -number % columns, default=1)
+    return min(
+        (columns for columns in (wide + 1, wide, wide - 1) if 0 < columns <= number), key=lambda columns: -number % columns, default=1
+    )
 
 
 def quiet(panel: Axes) -> None:

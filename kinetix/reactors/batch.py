@@ -8,6 +8,7 @@ Levenspiel, Chemical Reaction Engineering (3rd ed., 1999), chapter 3.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import jax.numpy as jnp
 import numpy as np
@@ -27,16 +28,17 @@ PROGRAMMED = System(closed, closed_jacobian, autonomous=False)
 def solve(kinetics: Kinetics, thermal: Thermal, lane: Lane, options: Options) -> States:
     """Concentrations at the lane's times, starting from `initial` at time zero."""
     times = lane["times"]
+    options = replace(options, atol=lane["atol"])
     if "program_T" in lane:
         energy = Programmed(lane["program_times"], lane["program_T"], thermal)
         solution = integrate(
-            PROGRAMMED, lane["initial"], Contents(kinetics, energy), times, breaks=lane["program_times"], options=options, atol=lane["atol"]
+            PROGRAMMED, lane["initial"], Contents(kinetics, energy), times, breaks=lane["program_times"], options=options
         )
         T = jnp.interp(times, energy.times, energy.temperatures)
         constants = constants_at(thermal, T[:, None])
     else:
         energy = Isothermal(lane["T"], constants_at(thermal, lane["T"]))
-        solution = integrate(ISOTHERMAL, lane["initial"], Contents(kinetics, energy), times, options=options, atol=lane["atol"])
+        solution = integrate(ISOTHERMAL, lane["initial"], Contents(kinetics, energy), times, options=options)
         T = jnp.broadcast_to(lane["T"], times.shape)
         constants = jnp.broadcast_to(energy.constants, (*times.shape, energy.constants.shape[0]))
     return States(solution.y, T, constants, solution.status, solution.steps)

@@ -17,7 +17,7 @@ from kinetix.rates import Thermal, constants_at
 from kinetix.reactors.balances import Contents, through_flow, through_flow_jacobian
 from kinetix.reactors.energy import Isothermal
 from kinetix.reactors.reactor import Lane, Reactor, States
-from kinetix.solvers import Options, System, steady_state
+from kinetix.solvers import Options, SteadyOptions, System, steady_state
 from kinetix.units import DIMENSIONLESS, FLOW, PRESSURE, TEMPERATURE, TIME, VOLUME
 
 SYSTEM = System(through_flow, through_flow_jacobian, autonomous=True)
@@ -25,9 +25,10 @@ SYSTEM = System(through_flow, through_flow_jacobian, autonomous=True)
 
 def solve(kinetics: Kinetics, thermal: Thermal, lane: Lane, options: Options) -> States:
     """Outlet concentrations: the steady state that is found from the feed composition."""
+    del options
     constants = constants_at(thermal, lane["T"])
     contents = Contents(kinetics, Isothermal(lane["T"], constants), lane["tau"], lane["feed"])
-    steady = steady_state(SYSTEM, lane["feed"], contents, options)
+    steady = steady_state(SYSTEM, lane["feed"], contents, SteadyOptions(atol=lane["atol"]))
     return States(steady.y[None], lane["T"][None], constants[None], steady.status, steady.iterations)
 
 

@@ -31,9 +31,9 @@ def significant(value: float, digits: int = WITHOUT_ERROR) -> str:
 
 
 def estimate(value: float, stderr: float, lower: float, upper: float) -> Row:
-    """Two digits of the error, the value to the same decimal place, the ends too if the interval is symmetric, else each to its own distance.
+    """Two digits of the error and the value to the same decimal place; six digits where there is no error.
 
-    Six digits where there is no error.
+    The ends of a symmetric interval follow the error too, those of another each its own distance from the value.
 
     >>> estimate(0.3519770, 0.01015096, 0.3279738, 0.3759802)
     Row(value='0.352', stderr='0.010', lower='0.328', upper='0.376')
@@ -50,7 +50,7 @@ def estimate(value: float, stderr: float, lower: float, upper: float) -> Row:
     place = _last_place(stderr)
     if value != 0:
         place = min(max(place, _exponent(value, MOST_DIGITS) - MOST_DIGITS + 1), _exponent(value, ERROR_DIGITS) - ERROR_DIGITS + 1)
-    symmetric = abs((upper - value) - (value - lower)) < 0.01 * (upper - lower)
+    symmetric = abs((upper - value) - (value - lower)) <= 0.01 * (upper - lower)
     ends = [_to_place(end, place if symmetric else _last_place(abs(end - value) / 2), fixed) for end in (lower, upper)]
     return Row(_to_place(value, place, fixed), _error(stderr, fixed), *ends)
 

@@ -9,6 +9,7 @@ from typing import Any
 import xarray as xr
 
 from kinetix.results.schema import ATTRIBUTES
+from kinetix.results.tree import group_of
 from kinetix.status import Status
 
 
@@ -19,12 +20,13 @@ def summary(tree: xr.DataTree) -> dict[str, Any]:
         tree: a result of `kinetix.results.fit_tree`.
 
     Returns:
-        A dictionary with `converged`, `status`, `objective`, `n_observations`, `n_parameters`, `parameters` (name -> value, unit, stderr, lower95,
-        upper95, fixed, at_bound), `derived`, `correlation` (estimated parameters only), `sigma_meaning`, `statistics`, `failed_experiments`,
-        `verdict`, `warnings`, `notes`, `provenance` and `version`. Values are in the user's units; `at_bound` is "lower", "upper" or None.
+        A dictionary with `converged`, `status`, `objective`, `n_observations`, `n_parameters`, `parameters` (name -> value, unit,
+        stderr, lower95, upper95, fixed, at_bound), `derived`, `correlation` (estimated parameters only), `sigma_meaning`,
+        `statistics`, `failed_experiments`, `verdict`, `warnings`, `notes`, `provenance` and `version`. Values are in the user's
+        units; `at_bound` is "lower", "upper" or None.
     """
     root = tree.attrs
-    statistics = tree["statistics"]
+    statistics = group_of(tree, "statistics")
     return {
         "title": root["title"],
         "converged": bool(root["converged"]),
@@ -59,7 +61,7 @@ def lines(attributes: Mapping[Any, Any], name: str) -> list[str]:
 
 def failed_experiments(tree: xr.DataTree) -> list[str]:
     """Names of the experiments whose simulation did not end well."""
-    status = tree["predictions"]["status"]
+    status = group_of(tree, "predictions")["status"]
     return [str(name) for name, code in zip(status["experiment"].values, status.values, strict=True) if not Status(int(code)).ok]
 
 
@@ -70,7 +72,7 @@ def _plain(value: Any) -> str | int | float | None:
 
 
 def _parameters(tree: xr.DataTree) -> dict[str, dict[str, Any]]:
-    group = tree["parameters"]
+    group = group_of(tree, "parameters")
     numbers = {name: group[name].values for name in ("value", "stderr", "lower95", "upper95")}
     return {
         str(name): {
@@ -84,7 +86,7 @@ def _parameters(tree: xr.DataTree) -> dict[str, dict[str, Any]]:
 
 
 def _derived(tree: xr.DataTree) -> dict[str, dict[str, Any]]:
-    group = tree["parameters"]
+    group = group_of(tree, "parameters")
     if "derived" not in group.coords:
         return {}
     return {
@@ -98,14 +100,14 @@ def _derived(tree: xr.DataTree) -> dict[str, dict[str, Any]]:
 
 
 def _correlation(tree: xr.DataTree) -> dict[str, dict[str, float | None]]:
-    table = tree["covariance"]["correlation"]
+    table = group_of(tree, "covariance")["correlation"]
     known = [index for index in range(table.shape[0]) if math.isfinite(float(table[index, index]))]
     names = [str(name) for name in table["parameter"].values]
     return {names[i]: {names[j]: _plain(table.values[i, j]) for j in known} for i in known}  # type: ignore[misc]
 
 
 def _statistics(tree: xr.DataTree) -> dict[str, Any]:
-    group = tree["statistics"]
+    group = group_of(tree, "statistics")
     scalars = {str(name): _plain(variable.item()) for name, variable in group.data_vars.items() if variable.ndim == 0}
     r_squared = {str(name): _plain(value) for name, value in zip(group["response"].values, group["r_squared"].values, strict=True)}
     return {**scalars, "r_squared": r_squared}

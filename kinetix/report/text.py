@@ -12,6 +12,7 @@ import xarray as xr
 from kinetix.report.numbers import estimate, significant
 from kinetix.report.summary import failed_experiments, lines, provenance
 from kinetix.results.phrases import correlation, count, listing, near_one, probability
+from kinetix.results.tree import group_of
 
 WIDTH = 96
 SHOWN_CORRELATION = 0.95
@@ -36,9 +37,9 @@ def text_report(tree: xr.DataTree) -> str:
 
 def sigma_sentence(tree: xr.DataTree) -> str:
     """What sigma means in this fit, and which quantile its intervals use."""
-    number = int(tree["statistics"]["dof"])
+    number = int(group_of(tree, "statistics")["dof"])
     dof = f"{count(number, 'degree')} of freedom"
-    s = float(tree["statistics"]["s"])
+    s = float(group_of(tree, "statistics")["s"])
     if number <= 0 and tree.attrs["sigma_meaning"] != "trusted":
         return "none: no degree of freedom is left to estimate sigma from"
     return {
@@ -61,9 +62,13 @@ def _head(tree: xr.DataTree) -> Iterator[str]:
 
 
 def _parameters(tree: xr.DataTree) -> Iterator[str]:
-    group = tree["parameters"]
+    group = group_of(tree, "parameters")
     rows = [
-        (str(name), *estimate(*(float(group[key].values[index]) for key in ("value", "stderr", "lower95", "upper95"))), _unit(group["unit"], index))
+        (
+            str(name),
+            *estimate(*(float(group[key].values[index]) for key in ("value", "stderr", "lower95", "upper95"))),
+            _unit(group["unit"], index),
+        )
         for index, name in enumerate(group["parameter"].values)
     ]
     remarks = [_remark(group, index) for index in range(len(rows))]
@@ -80,7 +85,7 @@ def _parameters(tree: xr.DataTree) -> Iterator[str]:
     yield from _with_remarks(table[1:], remarks)
 
 
-def _remark(group: xr.DataTree, index: int) -> str:
+def _remark(group: xr.Dataset, index: int) -> str:
     side = str(group["at_bound"].values[index])
     if bool(group["fixed"].values[index]):
         return "fixed"
@@ -100,19 +105,19 @@ def _warnings(tree: xr.DataTree) -> Iterator[str]:
 
 
 def _data(tree: xr.DataTree) -> Iterator[str]:
-    group = tree["predictions"]
+    group = group_of(tree, "predictions")
     measured = group["measured"].values
-    r_squared = tree["statistics"]["r_squared"].values
+    r_squared = group_of(tree, "statistics")["r_squared"].values
     rows: list[tuple[str, ...]] = []
     for index, name in enumerate(group["response"].values):
         values = group["observed"].values[..., index][measured[..., index]]
         ends = (significant(float(values.min()), 4), significant(float(values.max()), 4)) if values.size else ("-", "-")
         fraction = float(r_squared[index])
-        rows.append((str(name), str(values.size), *ends, _unit(group["unit"], index), near_one(fraction) if math.isfinite(fraction) else "-"))
-    yield (
-        f"Data: {count(group.sizes['experiment'], 'experiment')}, {count(int(tree['statistics']['n_observations']), 'observation')} "
-        f"of {count(len(rows), 'response')}"
-    )
+        rows.append(
+            (str(name), str(values.size), *ends, _unit(group["unit"], index), near_one(fraction) if math.isfinite(fraction) else "-")
+        )
+    number = int(group_of(tree, "statistics")["n_observations"])
+    yield f"Data: {count(group.sizes['experiment'], 'experiment')}, {count(number, 'observation')} of {count(len(rows), 'response')}"
     table = _table(("Response", "values", "smallest", "largest", "unit", "R2"), rows, right=(1, 2, 3, 5))
     yield from (f"  {line}" for line in table)
     settings = list(_settings(tree))
@@ -127,11 +132,11 @@ def _data(tree: xr.DataTree) -> Iterator[str]:
 
 def _settings(tree: xr.DataTree) -> Iterator[str]:
     """Each condition as "T 330 to 350 K"."""
-    if "t" in tree["predictions"].data_vars:
-        times = tree["predictions"]["t"].where(tree["predictions"]["measured"].any("response"))
+    if "t" in group_of(tree, "predictions").data_vars:
+        times = group_of(tree, "predictions")["t"].where(group_of(tree, "predictions")["measured"].any("response"))
         yield _range("t", times)
     if "conditions" in tree.children:
-        for values in tree["conditions"].data_vars.values():
+        for values in group_of(tree, "conditions").data_vars.values():
             yield _range(values.attrs["long_name"], values)
 
 
@@ -145,7 +150,7 @@ def _range(name: str, values: xr.DataArray) -> str:
 
 
 def _statistics(tree: xr.DataTree) -> Iterator[str]:
-    group = tree["statistics"]
+    group = group_of(tree, "statistics")
     number = {str(name): float(value) for name, value in group.data_vars.items() if value.ndim == 0}
     yield "Statistics"
     rows = [("sum of squared weighted residuals", _measure(group["ssr"]))]
@@ -174,7 +179,7 @@ def _measure(value: xr.DataArray) -> str:
 
 
 def _correlations(tree: xr.DataTree) -> Iterator[str]:
-    table = tree["covariance"]["correlation"]
+    table = group_of(tree, "covariance")["correlation"]
     names = [str(name) for name in table["parameter"].values]
     pairs = [(float(table.values[i, j]), names[i], names[j]) for i, j in zip(*np.triu_indices(len(names), 1), strict=True)]
     pairs = sorted((pair for pair in pairs if math.isfinite(pair[0])), key=lambda pair: -abs(pair[0]))
@@ -201,7 +206,11 @@ def _origin(tree: xr.DataTree) -> Iterator[str]:
     ]
     if "data_hash" in known:
         parts.append(f"data {str(known['data_hash'])[:16]}")
-    seconds = [f"{step} {known[key]:.2g} s" for step in ("import", "trace", "compile", "run") if isinstance(known.get(key := f"{step}_seconds"), float)]
+    seconds = [
+        f"{step} {known[key]:.2g} s"
+        for step in ("import", "trace", "compile", "run")
+        if isinstance(known.get(key := f"{step}_seconds"), float)
+    ]
     if parts:
         yield from _wrapped(", ".join(parts))
     if seconds:
@@ -218,7 +227,8 @@ def _table(header: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence
     widths = [max(len(row[column]) for row in (header, *rows)) for column in range(len(header))]
     return [
         "  ".join(
-            f"{cell:>{width}}" if column in right else f"{cell:<{width}}" for column, (cell, width) in enumerate(zip(row, widths, strict=True))
+            f"{cell:>{width}}" if column in right else f"{cell:<{width}}"
+            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
         ).rstrip()
         for row in (header, *rows)
     ]

@@ -2,7 +2,8 @@
 
 Three conventions hold throughout:
 
-- A field ending in `_si` is in SI; everything else is as reported (a `Derived` or `Curve` in its own unit, weighted residuals as in the objective).
+- A field ending in `_si` is in SI; everything else is as reported (a `Derived` or `Curve` in its own unit, weighted residuals
+  as in the objective).
 - NaN means "there is none": a cell not measured, a prediction not simulated, an error that does not exist. Zero is never used for that.
 - The covariance is NaN in every row and column of a parameter without an ordinary error (fixed, on a bound, undetermined), so that
   `sqrt(diag(covariance)) == stderr`. Whoever propagates and means "held at its value" says so with `fillna(0)`.
@@ -54,7 +55,10 @@ class Dense:
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """A rate constant against temperature: temperatures (G,) in K; k and its 95 % band (G,) in `unit`; points (N, 2) of (T in K, k), or None."""
+    """A rate constant against temperature: temperatures (G,) in K; k and its 95 % band (G,) in `unit`.
+
+    `points` (N, 2) holds measured (T in K, k in `unit`), where k was measured.
+    """
 
     name: str
     unit: Unit
@@ -69,12 +73,14 @@ class Curve:
 class FitFacts:
     """Everything a fit found: P parameters, E experiments, T times (one for steady states), R responses.
 
-    `mask` (E, T, R) is True where a value was measured and used. `weighted_residuals` (E, T, R) are (observed - predicted) times weight, as in
-    the objective: dimensionless where sigma was given, in the data columns' units otherwise. `s` is the factor on sigma where sigma is scaled and
-    the standard deviation of the residuals where it is estimated. `n_parameters` counts estimated parameters only. `interval_si` is the 95 %
-    interval. `time_unit` is None where nothing depends on time. `upper_si` and `lower_si` are infinite where there is no bound.
-    `experiment_steps` are solver steps (0 where nothing was integrated). `provenance` holds `kinetix_version`, `study_text`, `data_hash`,
-    `seed`, `device`, `dtype`, `jax_version`, `import_seconds`, `trace_seconds`, `compile_seconds`, `run_seconds` (as far as known).
+    `mask` (E, T, R) is True where a value was measured and used. `weighted_residuals` (E, T, R) are (observed - predicted) times
+    weight, as in the objective: dimensionless where sigma was given, in the data columns' units otherwise. `sigma_meaning` is
+    "trusted", "scaled" or "estimated"; `s` is the factor on sigma where it is scaled, and the standard deviation of the residuals
+    where it is estimated. `scales` are "log" or "linear", `at_bound` is "", "lower" or "upper", bounds that do not exist are
+    infinite, `interval_si` (P, 2) holds the ends of the 95 % interval. `n_parameters` counts estimated parameters only.
+    `time_unit` is None where nothing depends on time (then T is 1). `experiment_steps` are solver steps, 0 where nothing was
+    integrated. `history` is the objective after each iteration. `provenance` holds, as far as known, `kinetix_version`,
+    `study_text`, `data_hash`, `seed`, `device`, `dtype`, `jax_version`, and `import_`, `trace_`, `compile_`, `run_seconds`.
     """
 
     title: str
@@ -132,4 +138,28 @@ class FitFacts:
     arrhenius: tuple[Curve, ...] = ()
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    provenance: Mapping[str, str | int | float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class SimulationFacts:
+    """Everything a simulation gave: E experiments, T times (one for steady states), R responses, P parameters.
+
+    `time_unit` is None where nothing depends on time. Values in SI; NaN where a solve failed.
+    """
+
+    title: str
+    parameter_names: tuple[str, ...]
+    values_si: Floats
+    units: tuple[Unit, ...]
+    experiments: tuple[str, ...]
+    responses: tuple[str, ...]
+    response_units: tuple[Unit, ...]
+    times_si: Floats
+    time_unit: Unit | None
+    predicted_si: Floats
+    experiment_status: tuple[Status, ...]
+    experiment_steps: npt.NDArray[np.int64]
+    conditions: Mapping[str, Condition] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
     provenance: Mapping[str, str | int | float] = field(default_factory=dict)

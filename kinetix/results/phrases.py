@@ -35,7 +35,7 @@ def near_one(value: float) -> str:
     short = 1 - value
     if not 0 < short < 0.01:
         return f"{value:.3g}"
-    return f"{value:.{min(12, 1 - math.floor(math.log10(short)))}f}"
+    return f"{value:.{min(12, 1 - math.floor(math.log10(short)))}f}".rstrip("0").rstrip(".")
 
 
 def correlation(r: float) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from kinetix.results.facts import Condition, Curve, Dense, FitFacts, Floats
+from kinetix.results.facts import Condition, Curve, Dense, FitFacts, Floats, SimulationFacts
 from kinetix.results.schema import unit_text, variable
 from kinetix.results.verdict import verdict, warn_sentences
 from kinetix.status import Status
@@ -27,8 +27,10 @@ _TIME_TEXTS = {
 
 
 def fit_tree(facts: FitFacts) -> xr.DataTree:
-    """The result of a fit as a DataTree with the groups that apply of parameters, covariance, predictions, conditions, statistics, iterations,
-    profiles and arrhenius.
+    """The result of a fit as labelled data in groups.
+
+    The groups are /parameters, /covariance, /predictions, /statistics and, where they apply, /conditions, /iterations,
+    /profiles, /arrhenius.
 
     Values are in the user's units (attribute `units`), every variable has a `long_name`; dimensions and meanings are those of
     `kinetix.results.schema.VARIABLES`. The root's attributes hold title, status, verdict, warnings (one per line) and provenance.
@@ -56,6 +58,52 @@ def fit_tree(facts: FitFacts) -> xr.DataTree:
     if facts.arrhenius:
         groups["/arrhenius"] = _arrhenius(facts.arrhenius)
     return xr.DataTree.from_dict(groups)
+
+
+def simulation_tree(facts: SimulationFacts) -> xr.DataTree:
+    """The result of a simulation as a DataTree with the groups parameters, simulation and conditions, in the user's units.
+
+    Arguments:
+        facts: what the simulation gave, SI inside.
+    """
+    values: dict[str, Any] = {
+        "experiment": _texts(facts.experiments),
+        "response": _texts(facts.responses),
+        "unit": _texts([unit_text(unit) for unit in facts.response_units]),
+        "predicted": _reported(facts.predicted_si, facts.response_units),
+    }
+    units = {"response": _common(facts.response_units, "unit")}
+    if facts.time_unit is not None:
+        values["t"] = facts.time_unit.from_si(facts.times_si)
+        units["time"] = _time_text(facts.time_unit)
+    simulation = _dataset("simulation", values | _ended(facts.experiment_status, facts.experiment_steps), units)
+    parameters = {
+        "parameter": _texts(facts.parameter_names),
+        "unit": _texts([unit_text(unit) for unit in facts.units]),
+        "value": _reported(facts.values_si, facts.units),
+    }
+    groups: dict[str, xr.Dataset] = {
+        "/": xr.Dataset(attrs={"title": facts.title, "notes": "\n".join(facts.notes), **facts.provenance}),
+        "/parameters": _dataset("parameters", parameters, {"parameter": _common(facts.units, "unit")}),
+        "/simulation": _with_meanings(simulation),
+    }
+    if facts.conditions:
+        groups["/conditions"] = _conditions(facts.experiments, facts.conditions)
+    return xr.DataTree.from_dict(groups)
+
+
+def _ended(status: Sequence[Status], steps: np.ndarray) -> dict[str, np.ndarray]:
+    return {"status": np.asarray([int(one) for one in status], dtype=np.int64), "steps": np.asarray(steps, dtype=np.int64)}
+
+
+def _with_meanings(data: xr.Dataset) -> xr.Dataset:
+    data["status"].attrs["meanings"] = "; ".join(f"{int(status)} {status.label}" for status in Status)
+    return data
+
+
+def group_of(tree: xr.DataTree, name: str) -> xr.Dataset:
+    """The variables of one group of a result."""
+    return tree.children[name].to_dataset()
 
 
 def _dataset(group: str, values: Mapping[str, Any], units: Mapping[str, str], attrs: Mapping[str, str] | None = None) -> xr.Dataset:
@@ -175,16 +223,13 @@ def _predictions(facts: FitFacts) -> xr.Dataset:
         "residual": np.where(facts.mask, facts.observed_si - facts.predicted_si, np.nan) / factors,
         "weighted_residual": np.where(facts.mask, facts.weighted_residuals, np.nan),
         "measured": np.asarray(facts.mask, dtype=bool),
-        "status": np.asarray([int(status) for status in facts.experiment_status], dtype=np.int64),
-        "steps": np.asarray(facts.experiment_steps, dtype=np.int64),
+        **_ended(facts.experiment_status, facts.experiment_steps),
     }
     units = {"response": _common(facts.response_units, "unit"), "objective": _objective_unit(facts)}
     if facts.time_unit is not None:
         values["t"] = facts.time_unit.from_si(facts.times_si)
         units["time"] = _time_text(facts.time_unit)
-    data = _dataset("predictions", values, units)
-    data["status"].attrs["meanings"] = "; ".join(f"{int(status)} {status.label}" for status in Status)
-    return data
+    return _with_meanings(_dataset("predictions", values, units))
 
 
 def _time_text(unit: Unit) -> str:

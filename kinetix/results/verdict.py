@@ -1,6 +1,7 @@
 """What a fit's numbers mean, in sentences: the verdict, and a warning with its cure for every reason to doubt them.
 
-Thresholds are module constants. They are conventions of the craft, not tests: each only decides whether a sentence is worth the reader's time.
+Thresholds are module constants. They are conventions of the craft, not tests: each only decides whether a sentence is worth
+the reader's time.
 """
 
 from __future__ import annotations
@@ -98,7 +99,9 @@ def _failed_experiments(facts: FitFacts) -> Iterator[str]:
 
 
 def _flat(facts: FitFacts) -> Iterator[str]:
-    yield from facts.null_directions
+    for direction in facts.null_directions:
+        sentence = direction.rstrip(".")
+        yield f"{sentence[:1].upper()}{sentence[1:]}: fix one of these parameters, or measure where they act differently."
     unknown = [
         name
         for name, fixed, side, stderr in zip(facts.parameter_names, facts.fixed, facts.at_bound, facts.stderr_si, strict=True)
@@ -190,8 +193,8 @@ def _surprising_chi_square(facts: FitFacts) -> Iterator[str]:
     )
     if facts.p_value < SURPRISING_P:
         yield (
-            f"{figures}, far above what the given sigma explains: the model is wrong somewhere (look at the residuals) or sigma is too small. "
-            'If only the size of sigma is in doubt, write sigma = "scaled".'
+            f"{figures}, far above what the given sigma explains: the model is wrong somewhere (look at the residuals) or sigma is "
+            'too small. If only the size of sigma is in doubt, write sigma = "scaled".'
         )
     elif facts.p_value > 1 - SURPRISING_P:
         yield f'{figures}, far below what the given sigma explains: sigma is probably too large. Correct it, or write sigma = "scaled".'
@@ -209,7 +212,9 @@ def _unweighted_ranges(facts: FitFacts) -> Iterator[str]:
         return
     small, large = min(spans), max(spans)
     if large[0] > RANGE_RATIO * small[0]:
-        names = [f"{facts.responses[index]} (range {_amount_reported(span, facts.response_units[index], 3)})" for span, index in (large, small)]
+        names = [
+            f"{facts.responses[index]} (range {_amount_reported(span, facts.response_units[index], 3)})" for span, index in (large, small)
+        ]
         yield (
             f"The responses are unweighted although their sizes differ: {names[0]} decides the fit and {names[1]} hardly counts. "
             "Give a sigma for each response in [noise]."

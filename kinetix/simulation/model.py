@@ -23,8 +23,8 @@ FROM_LANE = -3
 
 @partial(
     jax.tree_util.register_dataclass,
-    data_fields=["kinetics", "constants", "initial", "feed", "plain", "order"],
-    meta_fields=["reactor", "formulas", "uses_rates", "options"],
+    data_fields=["kinetics", "constants", "initial", "feed", "plain", "order", "options"],
+    meta_fields=["reactor", "formulas", "uses_rates"],
 )
 @dataclass(frozen=True)
 class Model:
@@ -36,10 +36,10 @@ class Model:
         initial, feed: (species,) positions in the parameters, or `FROM_LANE`.
         plain: positions of the plain responses in the vector (concentrations, rates, productions).
         order: (response,) positions of the responses among the plain ones followed by the formulas.
+        options: tolerances and limits of the solver.
         reactor: the book from the shelf; None for an explicit model.
         formulas: responses that are formulas.
         uses_rates: whether a response needs the rates at the states.
-        options: of the solver.
     """
 
     kinetics: Kinetics | None
@@ -48,10 +48,10 @@ class Model:
     feed: jax.Array
     plain: jax.Array
     order: jax.Array
+    options: Options
     reactor: Reactor | None
     formulas: tuple[Formula, ...]
     uses_rates: bool
-    options: Options
 
 
 class Prediction(NamedTuple):

@@ -1,11 +1,11 @@
-"""Stiff initial value problems, one lane: Rodas5P with error control, stopping at every output time and at every kink of the right-hand side."""
+"""Stiff initial value problems, one lane: Rodas5P with error control, stopping at every output time and at every break of the right-hand side."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -15,46 +15,19 @@ from jax.typing import ArrayLike
 from kinetix.solvers import tableau
 from kinetix.solvers.linear import gauss_jordan, solve
 from kinetix.solvers.sensitivity import Levels, differentiable
+from kinetix.solvers.system import Arguments, System, all_finite, check_vector, floating_type
 from kinetix.status import Status
-
-Arguments = Any
-"""Any pytree of arrays; its floating-point leaves can be differentiated."""
 
 SAFETY, SHRINK, GROW, ON_FAILURE = 0.9, 0.2, 6.0, 0.5
 FIRST_ERROR = 0.01
 
 
-class System(NamedTuple):
-    """The equations dy/dt = rhs(t, y, args).
-
-    rhs : (t, y [n], args) -> [n].
-    jacobian : (t, y, args) -> [n, n], d rhs_i / d y_j; by forward mode if None.
-    autonomous : True promises that d rhs/dt is zero inside every segment between breaks, and saves computing it.
-
-    Functions should be defined once (module level), since equal systems share one trace. `steady_state` calls them with t = 0.
-    """
-
-    rhs: Callable[[Array, Array, Arguments], Array]
-    jacobian: Callable[[Array, Array, Arguments], Array] | None = None
-    autonomous: bool = False
-
-    def rates(self, t: Array, y: Array, args: Arguments) -> Array:
-        """dy/dt [n] in the type of y."""
-        return jnp.asarray(self.rhs(t, y, args), y.dtype)
-
-    def matrix(self, t: Array, y: Array, args: Arguments) -> Array:
-        """d rhs/dy [n, n] in the type of y."""
-        if self.jacobian is None:
-            return jax.jacfwd(self.rates, argnums=1)(t, y, args)
-        return jnp.asarray(self.jacobian(t, y, args), y.dtype)
-
-
 @partial(jax.tree_util.register_dataclass, data_fields=["rtol", "atol", "max_steps"], meta_fields=[])
 @dataclass(frozen=True)
 class Options:
-    """How exactly to integrate. All fields are numbers, never part of a trace: other tolerances do not recompile a function that takes Options as an argument.
+    """How exactly to integrate. All fields are numbers and may be traced: other values do not recompile a function that takes them as an argument.
 
-    rtol : relative tolerance of a step. A step is accepted if the root mean square over components of error/(atol + rtol |y|) is at most one.
+    rtol : relative tolerance. A step is accepted if the root mean square over the components of error/(atol + rtol |y|) is at most one.
     atol : absolute tolerance, in the unit of y: one number, or one for each component (a tuple or an array).
     max_steps : the most steps, accepted and rejected together, over all output times.
     """
@@ -68,9 +41,9 @@ class Solution(NamedTuple):
     """What `integrate` gives.
 
     y : [m, n], the state at each output time; NaN from the failed time on.
-    status : int32, a `kinetix.status.Status`.
-    steps, rejected : int32, accepted and rejected steps.
-    t_reached : the time up to which the solution is good; finite.
+    status : int32, a `kinetix.status.Status`: SUCCESS, STEP_LIMIT, STEP_TOO_SMALL or NON_FINITE.
+    steps, rejected : int32, the accepted and the rejected steps.
+    t_reached : the time up to which the equations have been solved; finite.
     """
 
     y: Array
@@ -91,12 +64,24 @@ class _State(NamedTuple):
     rejected: Array
 
 
+class _Segments(NamedTuple):
+    """The stretches between consecutive stops (output times and breaks); each [s], for one of them scalars."""
+
+    start: Array
+    stop: Array
+    inset: Array
+
+    def inside(self, t: Array) -> Array:
+        """t kept a few rounding units away from the ends, where the right-hand side might belong to the neighbour."""
+        return lax.clamp(self.start + self.inset, t, self.stop - self.inset)
+
+
 TIMES, T0, Y0, FIRST_OF_ARGS = 0, 1, 2, 3
 
 
 @dataclass(frozen=True)
 class _Integration:
-    """`integrate` as a program for `sensitivity.differentiable`. Arguments: times, t0, y0, leaves of args, then what is not differentiated."""
+    """`integrate` as a program for `sensitivity.differentiable`. Arguments: times, t0, y0, leaves of args, [breaks,] leaves of options."""
 
     system: System
     args: jax.tree_util.PyTreeDef
@@ -111,7 +96,7 @@ class _Integration:
     @property
     def refused(self) -> tuple[tuple[int, str], ...]:
         reason = (
-            "integrate cannot be differentiated with respect to breaks. Where the right-hand side is continuous at a break the derivative is zero: "
+            "integrate has no derivative with respect to breaks. Where the right-hand side is continuous at the breaks it is zero: "
             "write breaks=jax.lax.stop_gradient(breaks)."
         )
         return ((FIRST_OF_ARGS + self.args.num_leaves, reason),) if self.has_breaks else ()
@@ -121,43 +106,39 @@ class _Integration:
         times, t0, y0 = arguments[:FIRST_OF_ARGS]
         args = jax.tree.unflatten(self.args, arguments[FIRST_OF_ARGS:split])
         breaks = arguments[split] if self.has_breaks else None
-        options: Options = jax.tree.unflatten(self.options, arguments[split + self.has_breaks :])
-        system = self.system
+        options: Options = lax.stop_gradient(jax.tree.unflatten(self.options, arguments[split + self.has_breaks :]))
+        start_moves = sum(T0 in level for level in levels)
+        stop_moves = sum(TIMES in level for level in levels)
 
         fixed_times, fixed_t0 = lax.stop_gradient((times, t0))
-        stops = fixed_times if breaks is None else _merge(fixed_t0, fixed_times, lax.stop_gradient(breaks))
-        starts = jnp.concatenate([fixed_t0[None], stops[:-1]])
-        inset = _inset(starts, stops)
-
-        start_moves = sum(T0 in level for level in levels)
+        ordered = jnp.all(fixed_times >= jnp.concatenate([fixed_t0[None], fixed_times[:-1]]))
+        segments = _segments(fixed_t0, fixed_times, breaks)
         if start_moves:
-            y0 = _move_along(system, t0 + inset[0], y0, args, fixed_t0 - t0, start_moves)
-        state = _start(system, options, starts, stops, inset, y0, args, (fixed_times, fixed_t0, y0, args))
-        state, (y, usable) = _segments(system, options, args, state, starts, stops, inset)
+            y0 = _move_along(self.system, args, t0 + segments.inset[0], y0, fixed_t0 - t0, start_moves)
+        state = _first_state(self.system, options, args, y0, segments, ordered & all_finite((times, t0, y0, args)))
+        state, (y, usable) = _run(self.system, options, args, state, segments)
+        ends = segments.stop - segments.inset
         if breaks is not None:
-            place = jnp.sum(stops[None, :] < fixed_times[:, None], axis=1)
-            y, usable, inset = y[place], usable[place], inset[place]
-        time_moves = sum(TIMES in level for level in levels)
-        if time_moves:
-            move = jax.vmap(lambda t, y, shift: _move_along(system, t, y, args, shift, time_moves))
-            y = move(fixed_times - inset, y, times - fixed_times)
-        y = jnp.where(usable[:, None], y, jnp.nan)
-        return y, usable, (state.status, state.accepted, state.rejected, state.t)
+            place = jnp.sum(segments.stop[None, :] < fixed_times[:, None], axis=1)
+            y, usable, ends = y[place], usable[place], ends[place]
+        if stop_moves:
+            y = jax.vmap(lambda t, y, shift: _move_along(self.system, args, t, y, shift, stop_moves))(ends, y, times - fixed_times)
+        return jnp.where(usable[:, None], y, jnp.nan), usable, (state.status, state.accepted, state.rejected, state.t)
 
 
-def _merge(t0: Array, times: Array, breaks: Array) -> Array:
-    """Output times and breaks in order; breaks outside the range fall on its ends, where they only add segments of length zero."""
-    return jnp.sort(jnp.concatenate([times, jnp.clip(breaks, t0, times[-1])]))
+def _segments(t0: Array, times: Array, breaks: Array | None) -> _Segments:
+    """Stops in order. A break outside the range falls on its end, where it only adds a segment of length zero."""
+    stop = times
+    if breaks is not None:
+        stop = jnp.sort(jnp.concatenate([times, jnp.clip(lax.stop_gradient(breaks), t0, times[-1])]))
+    start = jnp.concatenate([t0[None], stop[:-1]])
+    unit = 8 * jnp.finfo(times.dtype).eps
+    inset = jnp.minimum(unit * jnp.maximum(jnp.abs(start), jnp.abs(stop)), 0.25 * jnp.abs(stop - start))
+    return _Segments(start, stop, inset)
 
 
-def _inset(starts: Array, stops: Array) -> Array:
-    """How far inside a segment the right-hand side is evaluated at the nearest: a few rounding units, so that it takes the side of the segment."""
-    unit = 8 * jnp.finfo(starts.dtype).eps
-    return jnp.minimum(unit * jnp.maximum(jnp.abs(starts), jnp.abs(stops)), 0.25 * jnp.abs(stops - starts))
-
-
-def _move_along(system: System, t: Array, y: Array, args: Arguments, shift: Array, order: int) -> Array:
-    """y moved along the solution through (t, y) by `shift`, by its Taylor polynomial. `shift` is zero; what counts are the derivatives up to `order`."""
+def _move_along(system: System, args: Arguments, t: Array, y: Array, shift: Array, order: int) -> Array:
+    """y moved by `shift` along the solution through (t, y), as a Taylor polynomial. The shift is zero: what counts are its derivatives up to `order`."""
 
     def rates(t: Array, y: Array) -> Array:
         return system.rates(t, y, args)
@@ -174,104 +155,93 @@ def _time_derivative(quantity: Callable[[Array, Array], Array], rates: Callable[
     return lambda t, y: jax.jvp(quantity, (t, y), (jnp.ones_like(t), rates(t, y)))[1]
 
 
-def _start(
-    system: System, options: Options, starts: Array, stops: Array, inset: Array, y0: Array, args: Arguments, inputs: Arguments
-) -> _State:
-    """The state before the first step. The first step h is such that its error would be a hundredth of the tolerance if the solution went on changing
-    on the time scale |dy/dt|/|d2y/dt2| of the start; scale-free in y and t.
+def _first_state(system: System, options: Options, args: Arguments, y0: Array, segments: _Segments, valid: Array) -> _State:
+    """The state before the first step, with h such that the error would be a hundredth of the tolerance if y went on changing on the time scale
+    |dy/dt| / |d2y/dt2| of the start. Independent of the units of y and t; a choice that is too large is corrected by rejected steps.
     """
     y, args = lax.stop_gradient((y0, args))
-    t = starts[0] + inset[0]
+    t = segments.start[0] + segments.inset[0]
 
     def rates(t: Array, y: Array) -> Array:
         return system.rates(t, y, args)
 
     first = rates(t, y)
-    _, second = jax.jvp(rates, (t, y), (jnp.ones_like(t), first))
+    second = _time_derivative(rates, lambda t, y: first)(t, y)
     scale = jnp.asarray(options.atol, y.dtype) + jnp.asarray(options.rtol, y.dtype) * jnp.abs(y)
     tiny = jnp.finfo(y.dtype).tiny
-    d1 = jnp.maximum(_rms(first / scale), tiny)
-    d2 = jnp.maximum(_rms(second / scale), tiny)
-    span = stops[-1] - starts[0]
-    time = jnp.minimum(jnp.maximum(d1 / d2, lax.rsqrt(d2)), span)
-    change = jnp.maximum(jnp.maximum(d1 * time, d2 * time * time), tiny)
-    h = time * jnp.minimum(1.0, (FIRST_ERROR / change) ** (1.0 / (tableau.ORDER + 1)))
-
-    finite = [jnp.all(jnp.isfinite(x)) for x in jax.tree.leaves((inputs, first)) if jnp.issubdtype(jnp.result_type(x), jnp.inexact)]
-    healthy = jnp.all(jnp.stack(finite)) & jnp.all(stops >= starts)
-    status = jnp.where(healthy, Status.SUCCESS, Status.NON_FINITE).astype(jnp.int32)
+    speed = jnp.sqrt(jnp.mean((first / scale) ** 2))
+    bend = jnp.maximum(jnp.sqrt(jnp.mean((second / scale) ** 2)), tiny)
+    time = jnp.minimum(jnp.maximum(speed / bend, lax.rsqrt(bend)), segments.stop[-1] - segments.start[0])
+    change = jnp.maximum(jnp.maximum(speed * time, bend * time * time), tiny)
+    h = time * jnp.minimum((FIRST_ERROR / change) ** (1.0 / (tableau.ORDER + 1)), 1.0)
+    status = jnp.where(valid & all_finite(first), Status.SUCCESS, Status.NON_FINITE).astype(jnp.int32)
+    begin = jnp.where(jnp.isfinite(segments.start[0]), segments.start[0], 0.0)
     zero = jnp.zeros((), jnp.int32)
-    return _State(y0, jnp.nan_to_num(starts[0]), h, status, zero, zero)
+    return _State(y0, begin, h, status, zero, zero)
 
 
-def _rms(x: Array) -> Array:
-    return jnp.sqrt(jnp.mean(x * x))
-
-
-def _segments(
-    system: System, options: Options, args: Arguments, state: _State, starts: Array, stops: Array, inset: Array
-) -> tuple[_State, tuple[Array, Array]]:
+def _run(system: System, options: Options, args: Arguments, state: _State, segments: _Segments) -> tuple[_State, tuple[Array, Array]]:
+    """The last state, and for each segment the state [n] at its end and whether it was reached. Step sizes carry no derivatives."""
     dtype = state.y.dtype
     rtol, atol = jnp.asarray(options.rtol, dtype), jnp.asarray(options.atol, dtype)
     max_steps = jnp.asarray(options.max_steps, jnp.int32)
-    smallest = 4 * jnp.finfo(dtype).eps
-    rtol, atol = lax.stop_gradient((rtol, atol))
+    resolution = 4 * jnp.finfo(dtype).eps
 
-    def segment(state: _State, limits: tuple[Array, Array, Array]) -> tuple[_State, tuple[Array, Array]]:
-        begin, end, inset = limits
-
+    def run_segment(state: _State, segment: _Segments) -> tuple[_State, tuple[Array, Array]]:
         def unfinished(state: _State) -> Array:
-            return (state.t < end) & (state.status == Status.SUCCESS)
+            return (state.t < segment.stop) & (state.status == Status.SUCCESS)
 
         def attempt(state: _State) -> _State:
             y, t, h, status, accepted, rejected = state
-            left = end - t
+            left = lax.select(unfinished(state), segment.stop - t, jnp.ones_like(t))
             clipped = h >= left * (1 - 1e-9)
-            h_used = jnp.where(clipped, left, h)
-            y_new, error = step(system, args, y, t, h_used, (begin + inset, end - inset))
-            size, size_new, estimate = lax.stop_gradient((jnp.abs(y), jnp.abs(y_new), error))
-            mean_square = jnp.mean((estimate / (atol + rtol * jnp.maximum(size, size_new))) ** 2)
-            finite = jnp.all(jnp.isfinite(size_new)) & jnp.isfinite(mean_square)
+            taken = lax.select(clipped, left, h)
+            y_new, error = step(system, args, y, t, taken, segment)
+
+            size, size_new, error = lax.stop_gradient((jnp.abs(y), jnp.abs(y_new), error))
+            mean_square = jnp.mean((error / (atol + rtol * jnp.maximum(size, size_new))) ** 2)
+            finite = jnp.isfinite(mean_square) & jnp.all(jnp.isfinite(size_new))
             accept = finite & (mean_square <= 1.0)
-            factor = jnp.clip(SAFETY * jnp.maximum(mean_square, 1e-30) ** (-0.5 / tableau.ORDER), SHRINK, GROW)
-            h_new = h_used * jnp.where(finite, factor, ON_FAILURE)
-            h_new = jnp.where(accept & clipped, jnp.maximum(h, h_new), h_new)
-            t_new = jnp.where(accept, jnp.where(clipped, end, t + h_used), t)
+            factor = jnp.minimum(jnp.maximum(SAFETY * jnp.maximum(mean_square, 1e-30) ** (-0.5 / tableau.ORDER), SHRINK), GROW)
+            next_h = taken * lax.select(finite, factor, jnp.full_like(factor, ON_FAILURE))
+            next_h = lax.select(accept & clipped, jnp.maximum(h, next_h), next_h)
+            reached = lax.select(accept, lax.select(clipped, segment.stop, t + taken), t)
+
             accepted, rejected = accepted + accept, rejected + ~accept
-            floor = jnp.maximum(smallest * jnp.abs(t), 1e-24 * left)
-            status = jnp.where(~accept & (h_new < floor), Status.STEP_TOO_SMALL, status)
-            status = jnp.where((t_new < end) & (accepted + rejected >= max_steps), Status.STEP_LIMIT, status).astype(jnp.int32)
-            return _State(jnp.where(accept, y_new, y), t_new, h_new, status, accepted, rejected)
+            too_small = ~accept & (next_h < jnp.maximum(resolution * jnp.abs(t), 1e-24 * left))
+            too_many = (reached < segment.stop) & (accepted + rejected >= max_steps)
+            status = lax.select(too_many, jnp.full_like(status, Status.STEP_LIMIT), status)
+            status = lax.select(too_small, jnp.full_like(status, Status.STEP_TOO_SMALL), status)
+            return _State(lax.select(accept, y_new, y), reached, next_h, status, accepted, rejected)
 
         state = lax.while_loop(unfinished, attempt, state)
         return state, (state.y, state.status == Status.SUCCESS)
 
-    return lax.scan(segment, state, (starts, stops, inset))
+    return lax.scan(run_segment, state, segments)
 
 
-def step(system: System, args: Arguments, y: Array, t: Array, h: Array, inside: tuple[Array, Array]) -> tuple[Array, Array]:
-    """One step of Rodas5P from (t, y) to t + h: the new state and its error estimate, each [n].
-
-    The right-hand side sees times within `inside` only.
-    """
-    dtype = y.dtype
-    rows = tuple(jnp.asarray(x, dtype) for x in (tableau.A, tableau.C, tableau.NODES, tableau.GAMMA_SUMS))
-    at_t = jnp.clip(t, *inside)
-    matrix = jnp.eye(y.size, dtype=dtype) / (h * tableau.GAMMA) - system.matrix(at_t, y, args)
+def step(system: System, args: Arguments, y: Array, t: Array, h: Array, segment: _Segments) -> tuple[Array, Array]:
+    """One step of Rodas5P from (t, y) to t + h: the new state and its error estimate, each [n]."""
+    stages = tuple(jnp.asarray(x, y.dtype) for x in (tableau.STAGE_WEIGHTS, tableau.NODES, tableau.GAMMA_SUMS))
+    here = segment.inside(t)
+    matrix = jnp.eye(y.size, dtype=y.dtype) / (h * tableau.GAMMA) - system.matrix(here, y, args)
     inverted = lax.stop_gradient(gauss_jordan(lax.stop_gradient(matrix))[0])
-    drift = None
-    if not system.autonomous:
-        _, drift = jax.jvp(lambda t: system.rates(t, y, args), (at_t,), (jnp.ones_like(at_t),))
+    drift = None if system.autonomous else _time_derivative(partial(system.rates, args=args), lambda t, y: jnp.zeros_like(y))(here, y)
 
-    def stage(i: Array, increments: Array) -> Array:
-        a, c, node, gamma_sum = (x[i] for x in rows)
-        right = system.rates(jnp.clip(t + node * h, *inside), y + a @ increments, args) + (c @ increments) / h
+    def stage(increments: Array, numbers: tuple[Array, Array, Array, Array]) -> tuple[Array, None]:
+        index, weights, node, gamma_sum = numbers
+        position, memory = weights @ increments
+        right = system.rates(segment.inside(t + node * h), y + position, args) + memory / h
         if drift is not None:
             right = right + gamma_sum * h * drift
-        return increments.at[i].set(solve(matrix, inverted, right))
+        return lax.dynamic_update_index_in_dim(increments, solve(matrix, inverted, right), index, 0), None
 
-    increments = lax.fori_loop(0, tableau.STAGES, stage, jnp.zeros((tableau.STAGES, y.size), dtype))
-    return y + jnp.asarray(tableau.B, dtype) @ increments, increments[-1]
+    increments = jnp.zeros((tableau.STAGES, y.size), y.dtype)
+    increments, _ = lax.scan(stage, increments, (jnp.arange(tableau.STAGES), *stages))
+    return y + jnp.asarray(tableau.B, y.dtype) @ increments, increments[-1]
+
+
+_DEFAULTS = Options()
 
 
 def integrate(
@@ -282,16 +252,53 @@ def integrate(
     *,
     t0: ArrayLike = 0.0,
     breaks: ArrayLike | None = None,
-    options: Options = Options(),
+    options: Options = _DEFAULTS,
 ) -> Solution:
-    """doc"""
-    y0 = jnp.asarray(y0)
-    dtype = jnp.result_type(y0, jnp.float32) if jnp.issubdtype(y0.dtype, jnp.inexact) else jnp.result_type(float)
-    y0, times, t0 = (jnp.asarray(x, dtype) for x in (y0, times, t0))
+    """The solution of dy/dt = rhs(t, y, args), y(t0) = y0, at given times: one lane, of a stiff or non-stiff system.
+
+    Every output time and every break ends a step, so nothing is interpolated. Small negative values within the tolerance are kept.
+
+    Derivatives, forward or reverse and of any order, exist with respect to y0, every floating-point leaf of args, times and t0. Those of y0 and args
+    are the exact derivatives of the computed solution with the step sizes held fixed; those of times and t0 come from rhs itself. In a failed
+    lane they are NaN, but a cotangent of zero stays zero, so a masked failure does not spoil a gradient.
+
+    Args:
+        system: the equations. During a step `rhs` and `jacobian` see times strictly between the neighbouring stops (a few rounding units away from
+            them), so a right-hand side that jumps at a break is taken from the side of the step.
+        y0: [n], the state at t0; its floating-point type is that of the whole solve.
+        args: pytree of arrays and numbers, given to rhs.
+        times: [m], not decreasing, none before t0; repeats (padding) and a first time equal to t0 are fine.
+        t0: the start.
+        breaks: [q], any order: times at which rhs has a kink or a jump. Those outside the range are harmless, so padding is by repeating one.
+            There is no derivative with respect to breaks; asking for it is an error.
+        options: tolerances and the step limit.
+
+    Returns:
+        A `Solution`. It has the status NON_FINITE, and NaN everywhere, if an input or the first rate is not finite or if the times decrease.
+
+    Raises:
+        ValueError: y0 or times is not a vector, or rhs or jacobian gives a wrong shape.
+        TypeError: a derivative with respect to breaks is asked for.
+
+    Source: Rodas5P of G. Steinebach, BIT Numerical Mathematics 63:27 (2023); step control after E. Hairer and G. Wanner, Solving Ordinary
+    Differential Equations II, section IV.8.
+
+    >>> from kinetix.precision import float64
+    >>> decay = System(lambda t, y, k: -k * y, autonomous=True)
+    >>> with float64():
+    ...     solution = integrate(decay, [1.0], 0.5, [0.0, 2.0])
+    >>> print([f"{value:.6f}" for value in solution.y[:, 0].tolist()], int(solution.status))
+    ['1.000000', '0.367879'] 0
+    """
+    start = jnp.asarray(y0)
+    dtype = floating_type(start)
+    start, ends, begin = start.astype(dtype), jnp.asarray(times, dtype), jnp.asarray(t0, dtype)
+    check_vector("y0", start)
+    check_vector("times", ends)
     leaves, args_tree = jax.tree.flatten(args)
     option_leaves, options_tree = jax.tree.flatten(options)
-    rest = [jnp.asarray(breaks, dtype)] if breaks is not None else []
+    kinks = [] if breaks is None else [jnp.asarray(breaks, dtype)]
     program = _Integration(system, args_tree, options_tree, breaks is not None)
-    arguments = [times, t0, y0, *(jnp.asarray(x) for x in leaves), *rest, *(jnp.asarray(x) for x in option_leaves)]
+    arguments = (ends, begin, start, *map(jnp.asarray, leaves), *kinks, *map(jnp.asarray, option_leaves))
     (y,), _, (status, steps, rejected, t_reached) = differentiable(program, (), *arguments)
     return Solution(y, status, steps, rejected, t_reached)

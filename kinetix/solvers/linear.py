@@ -30,28 +30,16 @@ def gauss_jordan(matrix: Array) -> tuple[Array, Array]:
     def eliminate(column: Array, state: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
         tableau, order, smallest = state
         entries = lax.dynamic_index_in_dim(tableau, column, 1, keepdims=False)
-        free = jnp.all((order[None, :] != rows[:, None]) | (rows >= column), axis=1)
-        size = jnp.where(free, jnp.abs(entries), -1.0)
+        used = jnp.any((order[None, :] == rows[:, None]) & (rows < column), axis=1)
+        size = lax.select(used, jnp.full_like(entries, -1.0), jnp.abs(entries))
         best = lax.argmax(size, 0, jnp.int32)
-        here = rows == best
         pivot = tableau[best] / entries[best]
-        tableau = jnp.where(here[:, None], pivot, tableau - entries[:, None] * pivot)
-        return tableau, jnp.where(rows == column, best, order), jnp.minimum(smallest, jnp.max(size))
+        tableau = jnp.where((rows == best)[:, None], pivot, tableau - entries[:, None] * pivot)
+        order = jnp.where(rows == column, best, order)
+        return tableau, order, jnp.minimum(smallest, jnp.max(size))
 
     tableau, order, smallest = lax.fori_loop(0, n, eliminate, (tableau, rows, jnp.asarray(jnp.inf, matrix.dtype)))
     return tableau[order, n:], smallest
-
-
-@jax.custom_jvp
-def inverse(matrix: Array) -> Array:
-    """The inverse of a matrix [n, n], with the derivative -X dM X at every order; not finite where the matrix is singular."""
-    return gauss_jordan(matrix)[0]
-
-
-@inverse.defjvp
-def _inverse_rule(primals: tuple[Array], tangents: tuple[Array]) -> tuple[Array, Array]:
-    result = inverse(*primals)
-    return result, -result @ tangents[0] @ result
 
 
 @jax.custom_jvp

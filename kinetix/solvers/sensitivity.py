@@ -98,12 +98,12 @@ def _contract(program: Program, active: tuple[int, ...], matrix: Array, tangents
 def _honest(tangent: Array, usable: Array) -> Array:
     """NaN tangents where the values are not usable; in reverse mode a cotangent of zero there stays zero, and any other becomes NaN.
 
-    So a masked failure does not spoil the gradient of its neighbours, and one that is not masked shows. Two factors, whose product overflows
-    for everything but zero, do the latter.
+    So a masked failure does not spoil the gradient of its neighbours, and one that is not masked shows. The first comes from adding NaN, of which
+    the transpose knows nothing; the second from two factors whose product with anything but zero overflows, before it meets a matrix row of zeros.
     """
     usable = usable.reshape(usable.shape + (1,) * (tangent.ndim - usable.ndim))
     factor = jnp.where(usable, 1.0, jnp.finfo(tangent.dtype).max).astype(tangent.dtype)
-    return jnp.where(usable, tangent * factor * factor, jnp.nan)
+    return tangent * factor * factor + jnp.where(usable, 0.0, jnp.nan).astype(tangent.dtype)
 
 
 def _no_tangent(value: Array) -> Array | np.ndarray:

@@ -1,4 +1,4 @@
-"""Two fits whose every number is computed here by SciPy and closed forms: A -> B in a batch, timed, and in a stirred tank at steady state."""
+"""Fits whose every number comes from SciPy and closed forms: A -> B in a batch over time, and in a stirred tank at steady state."""
 
 from __future__ import annotations
 
@@ -174,7 +174,10 @@ def single_facts() -> FitFacts:
         facts,
         title="",
         experiments=facts.experiments[:1],
-        **{name: getattr(facts, name)[first] for name in ("times_si", "observed_si", "predicted_si", "mask", "sigma_si", "weighted_residuals")},
+        **{
+            name: getattr(facts, name)[first]
+            for name in ("times_si", "observed_si", "predicted_si", "mask", "sigma_si", "weighted_residuals")
+        },
         experiment_status=facts.experiment_status[:1],
         experiment_steps=facts.experiment_steps[:1],
         conditions={},

@@ -1,0 +1,191 @@
+"""Linearised uncertainty from the final triangle: covariance, what the data do not determine, quantiles, the delta method.
+
+Near the optimum r(theta) is replaced by its tangent plane, so the estimates scatter with s^2 (J' J)^-1. Columns of J are
+scaled to length one first, so that units play no part in what counts as singular. A parameter without an ordinary error
+(on a bound, or part of a direction that the data do not see) has NaN, never 0 and never a negative variance.
+
+Sources: G. A. F. Seber and C. J. Wild, Nonlinear Regression (Wiley 1989), sections 2.1.2 and 5.1; A. van der Sluis,
+Numer. Math. 14 (1969) 14 (column scaling).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import special
+
+RANK_TOLERANCE = 1e-10
+"""A scaled singular value below this share of the largest counts as zero (the same as in the fit)."""
+
+LEAK = 1e-6
+"""A direction with a larger share than this in the null space is not determined."""
+
+
+@dataclass(frozen=True)
+class LinearCovariance:
+    """What the tangent plane says of the estimates; made by `linear_covariance`."""
+
+    covariance: np.ndarray
+    """Joint covariance [p, p]; rows and columns of NaN for parameters without an ordinary error."""
+    stderr: np.ndarray
+    """Standard errors [p], NaN where there is none. Those of the others hold parameters on a bound fixed."""
+    correlation: np.ndarray
+    """Correlation [p, p], 1 on the diagonal, NaN as in `covariance`."""
+    held: np.ndarray
+    """Parameters held at their value [p]."""
+    undetermined: np.ndarray
+    """Parameters that take part in a direction the data do not see [p]."""
+    null_directions: np.ndarray
+    """Changes of the parameters that leave the residuals as they are [p - held - rank, p], largest component 1."""
+    rank: int
+    """Directions that the data determine, among those not held."""
+    condition_number: float
+    """Largest over smallest singular value of J with columns of length one; inf where singular, 1 where nothing is free."""
+    ssr: float
+    """Sum of squared weighted residuals."""
+    dof: int
+    """Degrees of freedom: observations less `rank`."""
+    s: float
+    """Residual standard deviation sqrt(ssr / dof) in units of sigma; NaN without degrees of freedom."""
+    trusted: bool
+    """Whether the covariance rests on the given sigma (else it is multiplied by s^2)."""
+    root: np.ndarray
+    """Square root of the covariance over the determined directions [p, rank]: covariance = root root' where it exists."""
+
+    @property
+    def p_value(self) -> float:
+        """Probability of a sum of squares at least this large if model and sigma are right."""
+        return chi_square_p_value(self.ssr, self.dof)
+
+    def propagate(self, jacobian: ArrayLike) -> np.ndarray:
+        """Covariance [q, q] of quantities with the derivatives `jacobian` [q, p], by the delta method.
+
+        A quantity can be determined although the parameters in it are not (a ratio, where only the ratio is seen). NaN for
+        those that are not, and for those that change with a parameter held on a bound.
+        """
+        G = np.atleast_2d(np.asarray(jacobian, dtype=np.float64))
+        covariance = G @ self.root @ (G @ self.root).T
+        lost = np.any(G[:, self.held] != 0, axis=1)
+        seen = G[:, None, :] * self.null_directions
+        lost |= np.any(np.abs(seen.sum(axis=2)) > LEAK * np.abs(seen).max(axis=2, initial=0.0), axis=1)
+        covariance[lost, :] = np.nan
+        covariance[:, lost] = np.nan
+        return covariance
+
+
+def linear_covariance(
+    R: ArrayLike, *, n_observations: int, trusted: bool, held: ArrayLike | None = None, rank_tolerance: float = RANK_TOLERANCE
+) -> LinearCovariance:
+    """Covariance C = f (J' J)^-1 of least-squares estimates; f = 1 where sigma is trusted, s^2 = ssr / dof where not.
+
+    Arguments: `R` [p + 1, p + 1] triangle of the weighted [J r] at the optimum; `n_observations` that were used (zero rows
+    do not count); `trusted`: sigma is known absolutely, else scaled or estimated from the residuals; `held` [p]:
+    parameters on a bound, or fixed, that the others' errors take as known; `rank_tolerance`: a singular value below this
+    share of the largest counts as zero.
+
+    >>> fit = linear_covariance([[2.0, 0.0, 0.1], [0.0, 4.0, 0.0], [0.0, 0.0, 3.0]], n_observations=11, trusted=False)
+    >>> fit.stderr.round(4).tolist(), fit.dof, round(fit.s, 4)
+    ([0.5003, 0.2501], 9, 1.0006)
+    """
+    triangle = np.asarray(R, dtype=np.float64)
+    p = triangle.shape[0] - 1
+    fixed = np.zeros(p, bool) if held is None else np.array(held, dtype=bool)
+    free = np.flatnonzero(~fixed)
+    # a Jacobian that could not be computed determines nothing
+    columns = triangle[:-1, free] if np.isfinite(triangle).all() else np.zeros((p, free.size))
+    length = np.linalg.norm(columns, axis=0)
+    length = np.where(length > 0, length, 1.0)
+    values, vectors = _decomposed(columns / length)
+    rank = int(np.count_nonzero(values > rank_tolerance * values.max(initial=0.0)))
+
+    ssr = float(np.sum(triangle[:, -1] ** 2))
+    dof = n_observations - rank
+    s = float(np.sqrt(ssr / dof)) if dof > 0 else float("nan")
+    scaled_root = vectors[:, :rank] / values[:rank]
+    undetermined = np.zeros(p, bool)
+    undetermined[free] = np.any(np.abs(vectors[:, rank:]) > LEAK, axis=1)
+    null = np.zeros((free.size - rank, p))
+    null[:, free] = vectors[:, rank:].T / length
+    null = np.array([direction / direction[np.abs(direction).argmax()] for direction in null]).reshape(-1, p)
+
+    unit = np.full((p, p), np.nan)
+    unit[np.ix_(free, free)] = scaled_root @ scaled_root.T
+    unit[undetermined, :] = np.nan
+    unit[:, undetermined] = np.nan
+    spread = np.sqrt(np.diagonal(unit))
+    correlation = np.clip(unit / np.outer(spread, spread), -1.0, 1.0)
+    np.fill_diagonal(correlation, np.where(np.isnan(spread), np.nan, 1.0))
+    factor = 1.0 if trusted else s
+    in_units = np.full(p, np.nan)
+    in_units[free] = factor / length
+    root = np.zeros((p, rank))
+    root[free] = scaled_root * in_units[free, None]
+    smallest = values.min(initial=np.inf)
+    return LinearCovariance(
+        covariance=unit * np.outer(in_units, in_units),
+        stderr=spread * in_units,
+        correlation=correlation,
+        held=fixed,
+        undetermined=undetermined,
+        null_directions=null,
+        rank=rank,
+        condition_number=1.0 if free.size == 0 else float(values.max() / smallest) if smallest > 0 else float("inf"),
+        ssr=ssr,
+        dof=dof,
+        s=s,
+        trusted=trusted,
+        root=root,
+    )
+
+
+def quantile(level: float = 0.95, dof: int | None = None) -> float:
+    """Half-width in standard errors of a two-sided interval that covers with probability `level`.
+
+    Normal where `dof` is None (sigma trusted), Student's t with `dof` degrees of freedom where sigma was scaled or
+    estimated; NaN without degrees of freedom.
+
+    >>> round(quantile(0.95), 4), round(quantile(0.95, 7), 4)
+    (1.96, 2.3646)
+    """
+    upper = 0.5 * (1.0 + level)
+    if dof is None:
+        return float(special.ndtri(upper))
+    return float(special.stdtrit(dof, upper)) if dof > 0 else float("nan")
+
+
+def chi_square_p_value(chi_square: float, dof: int) -> float:
+    """Probability that a chi-square variable with `dof` degrees of freedom exceeds `chi_square`; NaN without any.
+
+    >>> round(chi_square_p_value(24.801751, 7), 6)
+    0.000823
+    """
+    return float(special.chdtrc(dof, chi_square)) if dof > 0 else float("nan")
+
+
+def propagate(jacobian: ArrayLike, covariance: ArrayLike) -> np.ndarray:
+    """Covariance G C G' [q, q] of quantities with derivatives `jacobian` G [q, p], by the delta method.
+
+    A parameter without an ordinary error (NaN in C [p, p]) spoils only the quantities that change with it.
+
+    >>> propagate([[1.0, 0.0], [1.0, 1.0]], [[0.04, float("nan")], [float("nan"), float("nan")]]).tolist()
+    [[0.04, nan], [nan, nan]]
+    """
+    G = np.atleast_2d(np.asarray(jacobian, dtype=np.float64))
+    C = np.asarray(covariance, dtype=np.float64)
+    unknown = np.isnan(np.diagonal(C))
+    known = ~unknown
+    result = G[:, known] @ C[np.ix_(known, known)] @ G[:, known].T
+    lost = np.any(G[:, unknown] != 0, axis=1)
+    result[lost, :] = np.nan
+    result[:, lost] = np.nan
+    return result
+
+
+def _decomposed(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Singular values [k], descending, and right singular vectors as columns [k, k], of a matrix with at least k rows."""
+    if matrix.shape[1] == 0:
+        return np.zeros(0), np.zeros((0, 0))
+    _, values, transposed = np.linalg.svd(matrix, full_matrices=False)
+    return values, transposed.T

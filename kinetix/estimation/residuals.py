@@ -1,0 +1,96 @@
+"""Weighted residuals of many experiments as one small triangle: memory is bounded by the block, whatever the number of experiments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from kinetix.estimation.triangles import merge, triangle
+
+Predict = Callable[[Any, jax.Array, Mapping[str, Any]], tuple[jax.Array, jax.Array, jax.Array]]
+"""`(model, theta, lanes) -> (values, status, steps)`; see `kinetix.simulation.predict`."""
+
+ROWS_IN_BLOCK = 16_384
+"""Residuals whose Jacobian is held at a time."""
+
+
+class Evaluation(NamedTuple):
+    """What one evaluation at free coordinates gives.
+
+    Attributes:
+        R: triangle of [J r], (free + 1, free + 1); r = (predicted - observed) weight.
+        bad: number of measured values without a finite prediction.
+        values: predictions, SI, (lane, time, response).
+        status, steps: of the solves, (lane,).
+    """
+
+    R: jax.Array
+    bad: jax.Array
+    values: jax.Array
+    status: jax.Array
+    steps: jax.Array
+
+
+def lanes_per_block(lanes: int, rows_per_lane: int) -> int:
+    """Lanes whose residuals fill a block.
+
+    >>> lanes_per_block(12, 60), lanes_per_block(100_000, 4)
+    (12, 4096)
+    """
+    return max(1, min(lanes, ROWS_IN_BLOCK // max(1, rows_per_lane)))
+
+
+@partial(jax.jit, static_argnames=("predict", "block"))
+def evaluate(
+    predict: Predict,
+    model: Any,
+    theta: jax.Array,
+    lanes: Mapping[str, Any],
+    observed: jax.Array,
+    weights: jax.Array,
+    block: int,
+) -> Evaluation:
+    """Residual triangle, predictions and statuses at `theta`.
+
+    Args:
+        predict: the simulation seam; static.
+        model: its first argument, a pytree.
+        theta: free coordinates, (free,).
+        lanes: experiments with a leading lane axis.
+        observed: SI, (lane, time, response).
+        weights: 1/SI, 0 where nothing was measured.
+        block: lanes in a block; static.
+    """
+    size = observed.shape[0]
+    blocks = -(-size // block)
+
+    def cut(array: jax.Array) -> jax.Array:
+        # the last lane is repeated in the padding and weighs nothing
+        filled = jnp.concatenate([array, jnp.repeat(array[-1:], blocks * block - size, axis=0)])
+        return filled.reshape(blocks, block, *array.shape[1:])
+
+    padding = (jnp.arange(blocks * block) < size).reshape(blocks, block)
+
+    def one(part: tuple[Mapping[str, Any], jax.Array, jax.Array, jax.Array]) -> Evaluation:
+        own_lanes, own_observed, own_weights, real = part
+        used = (own_weights > 0) & real[:, None, None]
+
+        def residuals(theta: jax.Array) -> tuple[jax.Array, tuple[jax.Array, ...]]:
+            values, status, steps = predict(model, theta, own_lanes)
+            difference = jnp.where(used, values - own_observed, 0.0) * own_weights
+            return difference.reshape(-1), (difference.reshape(-1), values, status, steps)
+
+        jacobian, (r, values, status, steps) = jax.jacfwd(residuals, has_aux=True)(theta)
+        bad = jnp.sum(used & ~jnp.isfinite(values))
+        return Evaluation(triangle(jacobian, r), bad, values, status, steps)
+
+    parts = jax.lax.map(one, (jax.tree.map(cut, lanes), cut(observed), cut(weights), padding))
+
+    def whole(array: jax.Array) -> jax.Array:
+        return array.reshape(blocks * block, *array.shape[2:])[:size]
+
+    return Evaluation(merge(parts.R), jnp.sum(parts.bad), whole(parts.values), whole(parts.status), whole(parts.steps))

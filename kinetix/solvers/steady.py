@@ -1,0 +1,225 @@
+"""Steady states, one lane: pseudo-transient Newton iteration, with derivatives by the implicit function theorem."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax import Array, lax
+from jax.typing import ArrayLike
+
+from kinetix.solvers.linear import gauss_jordan
+from kinetix.solvers.sensitivity import Levels, differentiable
+from kinetix.solvers.system import Arguments, System, all_finite, check_vector, floating_type
+from kinetix.status import Status
+
+SLOWEST_GROWTH, FASTEST_GROWTH, BACK = 1.5, 50.0, 0.2
+NEWTON_BELOW, LATER = 1e-6, 0.1
+BELOW_ZERO = 1e-10
+ROUNDING = 64.0
+
+
+@partial(jax.tree_util.register_dataclass, data_fields=["rtol", "atol", "max_iterations"], meta_fields=[])
+@dataclass(frozen=True)
+class SteadyOptions:
+    """When a steady state is found. All fields are numbers and may be traced: other values do not recompile a function that takes them as an argument.
+
+    rtol, atol : the last full Newton correction of each component is at most rtol |y| + atol. It is still applied, so the result is better than that.
+        `atol` is in the unit of y: one number, or one for each component. It is also how far below zero a component may go.
+    max_iterations : the most iterations, rejected ones included.
+    """
+
+    rtol: ArrayLike = 1e-10
+    atol: ArrayLike | tuple[float, ...] = 1e-12
+    max_iterations: ArrayLike = 500
+
+
+class Steady(NamedTuple):
+    """What `steady_state` gives.
+
+    y : [n]; NaN unless the status is success.
+    status : int32, a `kinetix.status.Status`: SUCCESS, NOT_CONVERGED or NON_FINITE.
+    iterations : int32.
+    residual_norm : the largest |rhs_i| relative to the size of the terms it is made of, |rhs_i| + sum_j |J_ij| (|y_j| + atol).
+    """
+
+    y: Array
+    status: Array
+    iterations: Array
+    residual_norm: Array
+
+
+class _State(NamedTuple):
+    """What one iteration hands to the next."""
+
+    y: Array
+    rates: Array
+    inverse_dt: Array
+    newton_below: Array
+    correction: Array
+    residual: Array
+    converged: Array
+    simple: Array
+    iterations: Array
+
+
+Y0, FIRST_OF_ARGS = 0, 1
+
+
+@dataclass(frozen=True)
+class _SteadyState:
+    """`steady_state` as a program for `sensitivity.differentiable`. Arguments: y0, leaves of args, leaves of options. The start has no derivative."""
+
+    system: System
+    args: jax.tree_util.PyTreeDef
+    options: jax.tree_util.PyTreeDef
+    aligned = None
+    refused = ()
+
+    @property
+    def differentiable(self) -> tuple[int, ...]:
+        return tuple(range(FIRST_OF_ARGS, FIRST_OF_ARGS + self.args.num_leaves))
+
+    def __call__(self, levels: Levels, arguments: tuple[Array, ...]) -> tuple[Array, Array, tuple[Array, Array, Array]]:
+        split = FIRST_OF_ARGS + self.args.num_leaves
+        y0 = arguments[Y0]
+        args = jax.tree.unflatten(self.args, arguments[FIRST_OF_ARGS:split])
+        options: SteadyOptions = jax.tree.unflatten(self.options, arguments[split:])
+        fixed_y0, fixed_args, options = lax.stop_gradient((y0, args, options))
+        y, status, simple, iterations, residual = _iterate(self.system, fixed_y0, fixed_args, options)
+        usable = status == Status.SUCCESS
+        if levels:
+            usable, with_derivatives = _implicit(self.system, y, fixed_args, args, options, usable & simple, len(levels))
+            y = jnp.where(usable, with_derivatives, y)
+        return y, usable, (status, iterations, residual)
+
+
+def _implicit(
+    system: System, y: Array, fixed_args: Arguments, args: Arguments, options: SteadyOptions, usable: Array, order: int
+) -> tuple[Array, Array]:
+    """y(args) with exact derivatives up to `order`, and whether they exist.
+
+    With J0 the Jacobian at the solution, held fixed, each pass y <- y - J0^-1 rhs(y, args) is right to one order more in a change of args
+    (the error after a pass is (1 - J0^-1 J) times the one before, and the first factor is of first order). The value stays as it was.
+    """
+    t = jnp.zeros((), y.dtype)
+    size = jnp.abs(y) + jnp.asarray(options.atol, y.dtype)
+    inverted, smallest = gauss_jordan(system.matrix(t, y, fixed_args) * size[None, :])
+    inverted = size[:, None] * inverted
+    usable = usable & jnp.all(jnp.isfinite(inverted)) & (smallest > ROUNDING * jnp.finfo(y.dtype).eps)
+    for _ in range(order):
+        change = -inverted @ system.rates(t, y, args)
+        y = y + (change - lax.stop_gradient(change))
+    return usable, y
+
+
+def _iterate(system: System, y0: Array, args: Arguments, options: SteadyOptions) -> tuple[Array, Array, Array, Array, Array]:
+    dtype = y0.dtype
+    t = jnp.zeros((), dtype)
+    rtol, atol = jnp.asarray(options.rtol, dtype), jnp.asarray(options.atol, dtype)
+    max_iterations = jnp.asarray(options.max_iterations, jnp.int32)
+    rounding = ROUNDING * jnp.finfo(dtype).eps
+    tiny = jnp.finfo(dtype).tiny
+    identity = jnp.eye(y0.size, dtype=dtype)
+
+    def attempt(state: _State) -> _State:
+        y, rates, inverse_dt, newton_below, previous, _, _, _, iterations = state
+        jacobian = system.matrix(t, y, args)
+        terms = jnp.maximum(jnp.abs(jacobian) @ (jnp.abs(y) + atol) + jnp.abs(rates), tiny)
+        residual = jnp.max(jnp.abs(rates) / terms)
+        newton = residual <= newton_below
+        exact = jnp.all(rates == 0.0)
+        change = gauss_jordan(jnp.where(newton, 0.0, inverse_dt) * identity - jacobian)[0] @ rates
+        change = jnp.where(exact, 0.0, change)
+        y_new = y + change
+        rates_new = system.rates(t, y_new, args)
+        residual_new = jnp.max(jnp.abs(rates_new) / terms)
+        negative = jnp.any((y_new < y) & (y_new < -(atol + BELOW_ZERO * jnp.abs(y))))
+        good = jnp.all(jnp.isfinite(y_new)) & jnp.isfinite(residual_new) & ~negative
+        good = good & (~newton | (residual_new <= jnp.maximum(residual, rounding)))
+
+        correction = jnp.where(newton, jnp.max(jnp.abs(change) / (rtol * jnp.abs(y_new) + atol)), jnp.inf)
+        at_rounding = residual_new <= rounding
+        converged = good & newton & ((correction <= 1.0) | (at_rounding & (correction >= 0.25 * previous)))
+        simple = at_rounding | ~(correction > 0.3 * previous)
+        growth = jnp.clip(residual / jnp.maximum(residual_new, tiny), SLOWEST_GROWTH, FASTEST_GROWTH)
+        return _State(
+            y=jnp.where(good, y_new, y),
+            rates=jnp.where(good, rates_new, rates),
+            inverse_dt=jnp.where(good, inverse_dt / growth, jnp.where(newton, inverse_dt, inverse_dt / BACK)),
+            newton_below=jnp.where(newton & ~good, jnp.maximum(LATER * residual, rounding), newton_below),
+            correction=jnp.where(good, correction, previous),
+            residual=jnp.where(good, residual_new, residual),
+            converged=converged,
+            simple=simple,
+            iterations=iterations + 1,
+        )
+
+    rates = system.rates(t, y0, args)
+    losses = jnp.abs(jnp.diagonal(system.matrix(t, y0, args)))
+    slowest = jnp.min(jnp.where(losses > 0, losses, jnp.inf))
+    healthy = all_finite((y0, args, rates))
+    start = _State(
+        y=y0,
+        rates=rates,
+        inverse_dt=jnp.where(jnp.isfinite(slowest), slowest, 0.0),
+        newton_below=jnp.asarray(NEWTON_BELOW, dtype),
+        correction=jnp.asarray(jnp.inf, dtype),
+        residual=jnp.asarray(jnp.inf, dtype),
+        converged=jnp.asarray(False),
+        simple=jnp.asarray(True),
+        iterations=jnp.zeros((), jnp.int32),
+    )
+    final = lax.while_loop(lambda s: healthy & ~s.converged & (s.iterations < max_iterations), attempt, start)
+    status = jnp.where(healthy, jnp.where(final.converged, Status.SUCCESS, Status.NOT_CONVERGED), Status.NON_FINITE).astype(jnp.int32)
+    y = jnp.where(final.converged, final.y, jnp.nan)
+    return y, status, final.simple, final.iterations, final.residual
+
+
+_DEFAULTS = SteadyOptions()
+
+
+def steady_state(system: System, y0: ArrayLike, args: Arguments, options: SteadyOptions = _DEFAULTS) -> Steady:
+    """A root of rhs(0, y, args) = 0 that the iteration reaches from y0: one lane. There may be others.
+
+    Pseudo-transient continuation: each iteration is a linearised implicit Euler step, (1/dt - J) change = rhs, whose dt starts at the slowest loss
+    1/min |J_ii|, grows with the ratio of the residuals and shrinks if a value is not finite or a component would become clearly negative. Once the residual is
+    small against its terms the steps are full Newton steps, and the last of them is at most rtol |y| + atol, or is nothing but rounding.
+
+    Derivatives, forward or reverse and of any order, with respect to every floating-point leaf of args are those of the implicit function,
+    dy = -J^-1 d rhs; with respect to the start they are zero. Where J is singular at the solution, or the solve failed, they are NaN
+    (a cotangent of zero stays zero, so a masked failure does not spoil a gradient).
+
+    Args:
+        system: the equations, called with t = 0.
+        y0: [n], where to start, for a tank usually the feed; its floating-point type is that of the whole solve.
+        args: pytree of arrays and numbers, given to rhs.
+        options: tolerances and the iteration limit.
+
+    Returns:
+        A `Steady`. y is NaN unless the status is SUCCESS; NON_FINITE means that y0, args or rhs(0, y0, args) is not finite.
+
+    Raises:
+        ValueError: y0 is not a vector, or rhs or jacobian gives a wrong shape.
+
+    Source: C. T. Kelley and D. E. Keyes, Convergence analysis of pseudo-transient continuation, SIAM Journal on Numerical Analysis 35, 508 (1998).
+
+    >>> from kinetix.precision import float64
+    >>> tank = System(lambda t, c, args: args["feed"] - c - args["k"] * c**2)
+    >>> with float64():
+    ...     steady = steady_state(tank, [2.0], {"feed": 2.0, "k": 1.0})
+    >>> print(round(float(steady.y[0]), 12), int(steady.status))
+    1.0 0
+    """
+    start = jnp.asarray(y0)
+    start = start.astype(floating_type(start))
+    check_vector("y0", start)
+    leaves, args_tree = jax.tree.flatten(args)
+    option_leaves, options_tree = jax.tree.flatten(options)
+    program = _SteadyState(system, args_tree, options_tree)
+    arguments = (start, *(jnp.asarray(leaf) for leaf in (*leaves, *option_leaves)))
+    (y,), _, (status, iterations, residual) = differentiable(program, (), *arguments)
+    return Steady(y, status, iterations, residual)

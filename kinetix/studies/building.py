@@ -1,0 +1,283 @@
+"""From a validated study and its tables to a problem."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from kinetix.errors import ConditionError, ExpressionError, InputError, KinetixWarning, ParameterError, Problems, StudyError, nearest
+from kinetix.experiments import Campaign, Table, build_campaign, check_temperature
+from kinetix.expression import parse
+from kinetix.parameters import Temperature
+from kinetix.reactors import PLANNED, REACTORS, Reactor
+from kinetix.simulation import ReactorModel, Spoken, explicit_model
+from kinetix.solvers import Options
+from kinetix.studies.chemistry import Specification, chemistry, named_constants
+from kinetix.studies.numbers import Reference, parse_known, parse_number
+from kinetix.studies.problem import Amounts, Given, Problem, assemble, check_explicit
+from kinetix.studies.schema import Study
+from kinetix.units import CONCENTRATION, TIME, Dimension, Quantity, parse_quantity, parse_unit, require
+
+_NOT_CONDITIONS = ("feed", "allow_temperature")
+
+
+def build_problem(study: Study, tables: Sequence[Table]) -> Problem:
+    """Everything a fit or a simulation needs, checked.
+
+    Args:
+        study: validated structure.
+        tables: its data files as read; empty for a simulation at given conditions.
+
+    Raises:
+        InputError: all problems of one stage at once.
+    """
+    if study.model:
+        return _explicit_problem(study, tables)
+    if not study.reactions:
+        raise StudyError("The study has neither [reactions] nor [model]. Write one of them.")
+    if study.reactor is None:
+        raise StudyError(f'The study has no reactor. Write type = "..." under [reactor], one of {", ".join(REACTORS)}.')
+    problems = Problems()
+    reactor = None
+    with problems.collecting():
+        reactor = reactor_of(study.reactor.type, study.reactor.basis)
+    what = None
+    with problems.collecting():
+        what = chemistry(study.reactions, study.parameters, study.formulas)
+    responses = {}
+    for name, text in study.responses.items():
+        with problems.collecting():
+            try:
+                responses[name] = parse(text)
+            except ExpressionError as error:
+                raise ExpressionError(*(f"Response '{name}': {problem}" for problem in error.problems)) from None
+    problems.raise_if_any(InputError)
+    assert reactor is not None and what is not None
+    spoken = ReactorModel(what.network, reactor, what.laws, responses)
+    feed = initial = Amounts({})
+    with problems.collecting():
+        feed = amounts(study.conditions.get("feed", {}), "feed")
+    with problems.collecting():
+        initial = amounts(study.initial, "initial")
+    conditions: dict[str, Quantity] = {}
+    with problems.collecting():
+        conditions = _conditions(study, spoken.vocabulary(_dimensions(what.named)).conditions, reactor.name)
+    problems.raise_if_any(InputError)
+    campaign = _campaign(study, spoken, tables, conditions, _dimensions(what.named))
+    return assemble(
+        spoken,
+        campaign,
+        Given(what.constants, what.named, feed, initial),
+        title=study.title,
+        sigma=study.fit.sigma,
+        **solver_settings(study),
+        responses=None if campaign.values_used else _all_responses(spoken),
+    )
+
+
+def reactor_of(name: str, basis: str = "volume") -> Reactor:
+    """The reactor of this name from the shelf.
+
+    Raises:
+        StudyError: unknown or not available yet.
+    """
+    if basis != "volume":
+        raise StudyError(f'[reactor] basis = "{basis}": only "volume" is available yet.')
+    if name in PLANNED:
+        raise StudyError(f'[reactor] type = "{name}" is not available yet. Available: {", ".join(REACTORS)}.')
+    if name not in REACTORS:
+        raise StudyError(f'[reactor] type = "{name}" is unknown. Known: {", ".join(REACTORS)}.{nearest(name, REACTORS)}')
+    return REACTORS[name]
+
+
+def amounts(section: object, stem: str) -> Amounts:
+    """Feed or initial amounts by species, from a study's table."""
+    where = "[conditions] feed" if stem == "feed" else "[initial]"
+    if not isinstance(section, Mapping):
+        raise ConditionError(f'{where}: expected a table of species, for example {{ A = "1 mol/L" }}; found {section!r}.')
+    problems = Problems()
+    given: dict[str, Any] = {}
+    default = None
+    for name, value in section.items():
+        with problems.collecting():
+            number = parse_number(value, f"{stem}.{name}")
+            if isinstance(number, Reference):
+                raise ParameterError(f"{stem}.{name}: expected a concentration, found the name '{number.name}'.")
+            if name == "default":
+                if not isinstance(number.number, Quantity):
+                    raise ParameterError(f'{stem}.default: expected a known concentration such as "0 mol/L".')
+                default = number.number
+            else:
+                given[name] = number.number
+    problems.raise_if_any(InputError)
+    return Amounts(given, default)
+
+
+def solver_settings(study: Study) -> dict[str, Any]:
+    """Keyword arguments of `assemble` from `[solver]`."""
+    atol = None
+    if study.solver.atol is not None:
+        atol = parse_quantity(study.solver.atol, CONCENTRATION, "[solver] atol").si
+    options = Options(rtol=study.solver.rtol, max_steps=study.solver.max_steps)
+    return {"options": options, "rtol": study.solver.rtol, "atol": atol}
+
+
+def _dimensions(named: Mapping[str, Specification]) -> dict[str, Dimension]:
+    out = {}
+    for name, spec in named.items():
+        if isinstance(spec, Temperature):
+            quantity = getattr(spec.value, "start", spec.value)
+            if quantity is not None:
+                out[name] = quantity.unit.dimension
+    return out
+
+
+def _conditions(study: Study, known: Mapping[str, Dimension | None], model: str) -> dict[str, Quantity]:
+    """Known conditions; a suspicious temperature warns."""
+    problems = Problems()
+    out: dict[str, Quantity] = {}
+    for name, value in study.conditions.items():
+        if name in _NOT_CONDITIONS:
+            continue
+        if name not in known:
+            names = [*known, "feed"]
+            problems.add(
+                f"[conditions] {name}: a {model} model has no such condition (known: {', '.join(n for n in names if '.' not in n)})."
+                f"{nearest(name, names)}"
+            )
+            continue
+        with problems.collecting():
+            quantity = parse_known(value, f"[conditions] {name}")
+            kind = known[name]
+            if kind is not None:
+                require(quantity, kind, f"[conditions] {name}")
+            out[name] = quantity
+            warning = check_temperature(quantity.si, str(quantity)) if name == "T" and not study.conditions.get("allow_temperature") else None
+            if warning:
+                warnings.warn(f"{warning} Write allow_temperature = true under [conditions] to go on without this warning.", KinetixWarning, stacklevel=2)
+    problems.raise_if_any(ConditionError)
+    return out
+
+
+def _campaign(
+    study: Study, spoken: Spoken, tables: Sequence[Table], conditions: Mapping[str, Quantity], constants: Mapping[str, Dimension]
+) -> Campaign:
+    vocabulary = spoken.vocabulary(constants) if isinstance(spoken, ReactorModel) else spoken.vocabulary()
+    noise = _noise(study, vocabulary.responses)
+    if study.data is None:
+        return given_conditions(conditions, simulated_times(study))
+    return build_campaign(
+        tables,
+        vocabulary,
+        columns=study.data.columns,
+        ignore=study.data.ignore,
+        conditions=conditions,
+        noise=noise,
+        temperatures=not study.conditions.get("allow_temperature", False),
+        allow_negative=study.data.allow_negative,
+    )
+
+
+def _noise(study: Study, responses: Mapping[str, Dimension | None]) -> dict[str, Quantity]:
+    problems = Problems()
+    out = {}
+    for name, value in study.noise.items():
+        where = f"[noise] {name}"
+        if name not in responses:
+            problems.add(f"{where}: no such response (known: {', '.join(responses)}).{nearest(name, responses)}")
+        elif isinstance(value, Mapping):
+            problems.add(f"{where}: noise models ({', '.join(value)}) are not available yet. Write a standard deviation, for example \"0.01 mol/L\".")
+        else:
+            with problems.collecting():
+                quantity = parse_known(value, where)
+                if not quantity.value > 0:
+                    raise ParameterError(f"{where} is {quantity}; a measurement error must be above zero.")
+                out[name] = quantity
+    problems.raise_if_any(InputError)
+    return out
+
+
+def simulated_times(study: Study) -> np.ndarray:
+    """Times of `[simulate]`, s; `"0:3600:61 s"` is start, stop and number of points.
+
+    Raises:
+        StudyError: none given, or unreadable.
+    """
+    written = study.simulate.times
+    if written is None:
+        return np.zeros(1)
+    if isinstance(written, str):
+        parts = written.split(":")
+        if len(parts) == 3:
+            number, _, unit = parts[2].strip().partition(" ")
+            try:
+                count = int(number)
+                start, stop = (parse_quantity(f"{part.strip()} {unit}", TIME, "[simulate] times").si for part in parts[:2])
+            except ValueError as error:
+                raise StudyError(f'[simulate] times = "{written}": expected "start:stop:points unit", for example "0:3600:61 s". {error}') from None
+            if count < 2 or not 0 <= start < stop:
+                raise StudyError(f'[simulate] times = "{written}": expected 0 <= start < stop and at least 2 points.')
+            return np.linspace(start, stop, count)
+        written = [written]
+    times = np.array([parse_quantity(text, TIME, "[simulate] times").si for text in written])
+    if (np.diff(times) < 0).any() or (times < 0).any():
+        raise StudyError("[simulate] times must be increasing and not negative.")
+    return times
+
+
+def given_conditions(conditions: Mapping[str, Quantity], times: np.ndarray) -> Campaign:
+    """A campaign of one experiment at given conditions, with nothing measured."""
+    nothing = np.zeros((1, len(times), 0))
+    return Campaign(
+        experiments=("1",),
+        responses=(),
+        times=times[None],
+        values=nothing,
+        mask=nothing.astype(bool),
+        sigma=nothing,
+        conditions={name: np.array([quantity.si]) for name, quantity in conditions.items()},
+        programs={},
+        condition_units={name: quantity.unit for name, quantity in conditions.items()},
+        time_unit=parse_unit("s"),
+        sources=("conditions",),
+        lines=np.zeros((1, len(times)), dtype=int),
+        remarks=(),
+        notes=(),
+        rows_read=0,
+        values_used=0,
+        data_hash="",
+    )
+
+
+def _all_responses(spoken: Spoken) -> tuple[str, ...]:
+    if isinstance(spoken, ReactorModel):
+        names = () if spoken.reactor.measures_rates else spoken.network.species
+        rates = tuple(f"rate[{r.name}]" for r in spoken.network.reactions) if spoken.reactor.measures_rates else ()
+        return (*names, *rates, *spoken.responses)
+    return tuple(output.column for output in spoken.outputs)
+
+
+def _explicit_problem(study: Study, tables: Sequence[Table]) -> Problem:
+    for name in ("reactions", "reactor", "initial", "responses"):
+        if getattr(study, name):
+            raise StudyError(f"[model] replaces reactions and reactor, so [{name}] has no place beside it. Remove one of them.")
+    dimensionless = study.data is not None and study.data.dimensionless
+    problems = Problems()
+    named = named_constants(study.parameters, problems)
+    problems.raise_if_any(InputError)
+    spoken = explicit_model(study.model, tuple(study.parameters), dimensionless)
+    conditions = _conditions(study, spoken.vocabulary().conditions, "explicit")
+    campaign = _campaign(study, spoken, tables, conditions, {})
+    check_explicit(spoken, campaign, _dimensions(named), campaign.condition_units)
+    return assemble(
+        spoken,
+        campaign,
+        Given({}, named, Amounts({}), Amounts({})),
+        title=study.title,
+        sigma=study.fit.sigma,
+        **solver_settings(study),
+        responses=None if campaign.values_used else _all_responses(spoken),
+    )

@@ -1,0 +1,325 @@
+"""Fitting a problem: compile once, drive the estimator, and gather what was found."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from kinetix.analyses.covariance import LinearCovariance, linear_covariance, quantile
+from kinetix.errors import ParameterError, SolveError
+from kinetix.estimation import Bounds, Iteration, Options, Outcome, Tolerances, fit
+from kinetix.estimation.residuals import Evaluation, evaluate, lanes_per_block
+from kinetix.parameters import Coordinates, DerivedFactor
+from kinetix.precision import float64
+from kinetix.rates import constants_at
+from kinetix.results import Curve, Dense, Derived, FitFacts
+from kinetix.simulation import Model, ReactorModel, predict
+from kinetix.status import Status
+from kinetix.studies.problem import Problem
+from kinetix.studies.provenance import condition_columns
+from kinetix.studies.provenance import provenance as origin
+from kinetix.units import Unit
+
+CURVE_POINTS = 121
+"""Points of a smooth curve in a figure."""
+
+
+@dataclass(frozen=True)
+class FitLimits:
+    """When to stop.
+
+    Attributes:
+        max_iterations: None for the estimator's own limit.
+        max_seconds: wall time of the iterations; None for no limit.
+    """
+
+    max_iterations: int | None = None
+    max_seconds: float | None = None
+
+
+def predict_free(model: tuple[Model, Coordinates], theta: jax.Array, lanes: Mapping[str, Any]) -> tuple[jax.Array, jax.Array, jax.Array]:
+    """The simulation seam in free coordinates."""
+    prediction = predict(model[0], model[1].physical(theta), lanes)
+    return prediction.values, prediction.status, prediction.steps
+
+
+@dataclass(eq=False)
+class Evaluator:
+    """The compiled evaluation of a problem. Data is on the device once; only p-by-p triangles come back while a fit runs."""
+
+    problem: Problem
+
+    def __post_init__(self) -> None:
+        problem = self.problem
+        with float64():
+            self.model = jax.device_put((problem.model, problem.table.coordinates()))
+            self.lanes = jax.device_put(problem.lanes)
+            self.observed = jax.device_put(problem.observed)
+            self.weights = jax.device_put(problem.weights)
+            rows = problem.observed.shape[1] * problem.observed.shape[2]
+            self.block = lanes_per_block(problem.observed.shape[0], rows)
+            began = time.perf_counter()
+            lowered = evaluate.lower(predict_free, self.model, self._theta(problem.table.free_start()), self.lanes, self.observed, self.weights, self.block)
+            self.trace_seconds = time.perf_counter() - began
+            began = time.perf_counter()
+            self.compiled = lowered.compile()
+            self.compile_seconds = time.perf_counter() - began
+
+    def _theta(self, theta: np.ndarray) -> jax.Array:
+        return jnp.asarray(theta, jnp.float64)
+
+    def __call__(self, theta: np.ndarray, lanes: Mapping[str, Any] | None = None) -> Evaluation:
+        """Evaluation at free coordinates; other lanes of the same shapes may stand in for the problem's."""
+        with float64():
+            chosen = self.lanes if lanes is None else lanes
+            return self.compiled(self.model, self._theta(theta), chosen, self.observed, self.weights)
+
+    def triangle(self, theta: np.ndarray) -> tuple[np.ndarray, int]:
+        """R and the number of values without a prediction, on the host."""
+        evaluation = self(theta)
+        return np.asarray(evaluation.R), int(evaluation.bad)
+
+
+def fit_problem(problem: Problem, limits: FitLimits = FitLimits(), on_iteration: Callable[[Iteration], None] | None = None, **provenance: Any) -> FitFacts:
+    """Fit a problem.
+
+    Args:
+        problem: what to fit.
+        limits: when to stop.
+        on_iteration: called after each iteration; a KeyboardInterrupt keeps the best point.
+        provenance: written into the result: study text, import seconds, ...
+
+    Raises:
+        ParameterError: nothing to estimate, or nothing measured.
+        SolveError: the start cannot be simulated.
+    """
+    table = problem.table
+    if not len(table.free):
+        raise ParameterError('Nothing to estimate: every parameter is known. Write { start = "..." } for those that the data shall decide.')
+    if not problem.weights.any():
+        raise ParameterError("Nothing measured: the data hold no value of any response.")
+    evaluator = Evaluator(problem)
+    began = time.perf_counter()
+    options = Options(
+        limits.max_iterations or Options.max_iterations,
+        limits.max_seconds,
+        Tolerances(precision=_precision(problem), magnitude=float(np.linalg.norm(problem.observed * problem.weights))),
+    )
+    outcome = fit(evaluator.triangle, table.free_start(), Bounds(*table.free_bounds()), options, on_iteration)
+    final = evaluator(outcome.theta)
+    if outcome.status == Status.NON_FINITE:
+        raise SolveError(_failed_start(problem, final))
+    run_seconds = time.perf_counter() - began
+    times = {"trace_seconds": evaluator.trace_seconds, "compile_seconds": evaluator.compile_seconds, "run_seconds": run_seconds}
+    return _facts(problem, evaluator, outcome, final, {**provenance, **times})
+
+
+def _precision(problem: Problem) -> float:
+    """Relative error of the computed predictions."""
+    integrated = isinstance(problem.spoken, ReactorModel) and problem.spoken.reactor.timed
+    return float(np.max(problem.model.options.rtol)) if integrated else 1e-14
+
+
+def _failed_start(problem: Problem, evaluation: Evaluation) -> str:
+    failed = [
+        f"'{name}' ({Status(int(status)).sentence})"
+        for name, status in zip(problem.campaign.experiments, np.asarray(evaluation.status), strict=True)
+        if not Status(int(status)).ok
+    ]
+    listed = ", ".join(failed[:5]) + (f" and {len(failed) - 5} more" if len(failed) > 5 else "")
+    where = f" Experiments that fail: {listed}." if failed else " A formula gives a value that is not finite."
+    return f"The start cannot be simulated, so there is nothing to fit from.{where} Check the starts of the parameters."
+
+
+# ----------------------------------------------------------------------------------------------------------------- facts
+
+
+def _facts(problem: Problem, evaluator: Evaluator, outcome: Outcome, final: Evaluation, provenance: dict[str, Any]) -> FitFacts:
+    table, campaign = problem.table, problem.campaign
+    coordinates = table.coordinates()
+    theta = outcome.theta
+    with float64():
+        values = np.array(coordinates.physical(jnp.asarray(theta)))
+    # a value on its bound is the bound, not the exponential of its logarithm
+    for position, lower, upper in zip(table.free, outcome.at_lower, outcome.at_upper, strict=True):
+        values[position] = table.parameters[position].lower if lower else table.parameters[position].upper if upper else values[position]
+    n_observations = int(np.count_nonzero(problem.weights))
+    trusted = problem.sigma_meaning == "trusted"
+    linear = linear_covariance(outcome.R, held=outcome.held, n_observations=n_observations, trusted=trusted)
+    slope = coordinates.slope(values)
+    P = len(table.parameters)
+    covariance = np.full((P, P), np.nan)
+    covariance[np.ix_(table.free, table.free)] = linear.covariance * np.outer(slope, slope)
+    stderr = np.sqrt(np.diag(covariance))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        correlation = covariance / np.outer(stderr, stderr)
+    q = quantile(0.95, None if trusted else linear.dof)
+    observed, predicted = np.where(problem.weights > 0, problem.observed, np.nan), np.asarray(final.values)
+    given = problem.sigma_meaning != "estimated"
+    ssr = float(outcome.ssr)
+    bound_names = np.full(P, "", dtype=object)
+    bound_names[table.free[np.asarray(outcome.at_lower)]] = "lower"
+    bound_names[table.free[np.asarray(outcome.at_upper)]] = "upper"
+    return FitFacts(
+        title=problem.title,
+        parameter_names=table.names,
+        values_si=values,
+        start_si=table.start,
+        lower_si=np.array([p.lower for p in table.parameters]),
+        upper_si=np.array([p.upper for p in table.parameters]),
+        units=tuple(p.unit for p in table.parameters),
+        fixed=table.fixed,
+        scales=tuple(p.scale for p in table.parameters),
+        at_bound=tuple(str(name) for name in bound_names),
+        stderr_si=stderr,
+        covariance_si=covariance,
+        correlation=correlation,
+        interval_si=np.stack([values - q * stderr, values + q * stderr], axis=1),
+        derived=tuple(_derived(factor, values, covariance, q) for factor in problem.derived if _estimated(factor, table.fixed)),
+        experiments=campaign.experiments,
+        responses=problem.responses,
+        response_units=problem.units,
+        times_si=campaign.times,
+        time_unit=campaign.time_unit if _timed(problem) else None,
+        observed_si=observed,
+        predicted_si=predicted,
+        mask=problem.weights > 0,
+        sigma_si=problem.sigma,
+        weighted_residuals=np.where(problem.weights > 0, (observed - predicted) * problem.weights, np.nan),
+        experiment_status=tuple(Status(int(s)) for s in np.asarray(final.status)),
+        experiment_steps=np.asarray(final.steps, dtype=np.int64),
+        sigma_meaning=problem.sigma_meaning,
+        s=linear.s,
+        ssr=ssr,
+        chi_square=ssr if given else np.nan,
+        reduced_chi_square=ssr / linear.dof if given and linear.dof > 0 else np.nan,
+        p_value=linear.p_value if given else np.nan,
+        dof=linear.dof,
+        n_observations=n_observations,
+        n_parameters=len(table.free),
+        r_squared=_r_squared(problem, observed, predicted),
+        rank=linear.rank,
+        condition_number=linear.condition_number,
+        null_directions=_null_directions(linear, [table.names[i] for i in table.free], [table.parameters[i].scale for i in table.free]),
+        status=outcome.status,
+        message=outcome.message,
+        iterations=outcome.iterations,
+        evaluations=outcome.evaluations,
+        history=np.array([iteration.ssr for iteration in outcome.history]),
+        conditions=condition_columns(campaign),
+        profiles=_profiles(problem, evaluator, theta) if _timed(problem) else None,
+        arrhenius=_arrhenius(problem, values, covariance, q),
+        notes=campaign.notes,
+        warnings=(),
+        provenance=origin(problem) | provenance,
+    )
+
+
+def _timed(problem: Problem) -> bool:
+    return isinstance(problem.spoken, ReactorModel) and problem.spoken.reactor.timed
+
+
+def _estimated(factor: DerivedFactor, fixed: np.ndarray) -> bool:
+    """Whether a part of it was estimated; a factor of known numbers is known."""
+    c = factor.constant
+    return any(i >= 0 and not fixed[i] for i in (c.reference, c.exponent, c.energy))
+
+
+def _derived(factor: DerivedFactor, values: np.ndarray, covariance: np.ndarray, q: float) -> Derived:
+    log_value = factor.log_value(values)
+    gradient = factor.gradient(values)
+    involved = np.flatnonzero(gradient)
+    known = [i for i in involved if np.isnan(covariance[i, i])]
+    block = covariance[np.ix_(involved, involved)].copy()
+    held = np.isin(involved, known)
+    # a known part contributes no error; one on a bound or undetermined leaves the factor without one
+    block[held, :] = 0.0
+    block[:, held] = 0.0
+    variance = gradient[involved] @ block @ gradient[involved]
+    error = float(np.sqrt(max(variance, 0.0)))
+    value = float(np.exp(log_value))
+    to_unit = factor.unit.scale_from_si
+    return Derived(
+        name=factor.name,
+        value=float(to_unit(value)),
+        unit=factor.unit,
+        stderr=float(to_unit(value)) * error,
+        lower=float(to_unit(np.exp(log_value - q * error))),
+        upper=float(to_unit(np.exp(log_value + q * error))),
+        note=f"from k at {factor.constant.T_ref:.6g} K and Ea; interval from ln A (standard error {error:.2g})",
+    )
+
+
+def _r_squared(problem: Problem, observed: np.ndarray, predicted: np.ndarray) -> np.ndarray:
+    out = []
+    for r in range(len(problem.responses)):
+        used = problem.weights[..., r] > 0
+        y, model, w = observed[..., r][used], predicted[..., r][used], problem.weights[..., r][used] ** 2
+        mean = np.sum(w * y) / np.sum(w) if used.any() else np.nan
+        total = np.sum(w * (y - mean) ** 2) if used.any() else 0.0
+        out.append(1.0 - np.sum(w * (y - model) ** 2) / total if total > 0 else np.nan)
+    return np.array(out)
+
+
+def _null_directions(linear: LinearCovariance, names: list[str], scales: list[str]) -> tuple[str, ...]:
+    sentences = []
+    for direction in linear.null_directions:
+        parts = [i for i in np.argsort(-np.abs(direction)) if abs(direction[i]) > 0.05]
+        terms = " ".join(f"{direction[i]:+.2f} {'ln ' if scales[i] == 'log' else ''}{names[i]}" for i in parts)
+        sentences.append(f"the data do not change along {terms}")
+    return tuple(sentences)
+
+
+def _profiles(problem: Problem, evaluator: Evaluator, theta: np.ndarray) -> Dense:
+    """Smooth curves by the program that is already compiled: as many times a call as the data have."""
+    times = problem.campaign.times
+    grid = np.linspace(0.0, times.max(axis=1), CURVE_POINTS, axis=1)
+    width = times.shape[1]
+    pieces = []
+    for first in range(0, CURVE_POINTS, width):
+        part = grid[:, first : first + width]
+        filled = np.concatenate([part, np.repeat(part[:, -1:], width - part.shape[1], axis=1)], axis=1)
+        with float64():
+            lanes = {**evaluator.lanes, "times": jnp.asarray(filled)}
+        pieces.append(np.asarray(evaluator(theta, lanes).values)[:, : part.shape[1]])
+    return Dense(grid, np.concatenate(pieces, axis=1))
+
+
+def _arrhenius(problem: Problem, values: np.ndarray, covariance: np.ndarray, q: float) -> tuple[Curve, ...]:
+    """Each constant with a temperature dependence over the temperatures of the data, with its band from the joint covariance."""
+    campaign = problem.campaign
+    chosen = [i for i, constant in enumerate(problem.constants) if constant.thermal]
+    T = campaign.programs["T"][1] if "T" in campaign.programs else campaign.conditions.get("T")
+    if not chosen or T is None:
+        return ()
+    low, high = float(np.min(T)), float(np.max(T))
+    if low == high:
+        low, high = low - 10.0, high + 10.0
+    inverse = np.linspace(1 / high, 1 / low, 61)[::-1]
+
+    def log_constants(p: jax.Array) -> jax.Array:
+        thermal = problem.model.constants.thermal(p)
+        return jnp.log(jax.vmap(lambda t: constants_at(thermal, t))(1 / jnp.asarray(inverse)))
+
+    with float64():
+        log_k, slope = jax.jit(lambda p: (log_constants(p), jax.jacfwd(log_constants)(p)))(jnp.asarray(values))
+    held = np.nan_to_num(covariance)
+    curves = []
+    for i in chosen:
+        constant = problem.constants[i]
+        slopes = np.asarray(slope)[:, i]
+        error = np.sqrt(np.maximum(np.einsum("ga,ab,gb->g", slopes, held, slopes), 0.0))
+        center = np.asarray(log_k)[:, i]
+        unit = constant.unit
+
+        def in_unit(log_value: np.ndarray, unit: Unit = unit) -> np.ndarray:
+            return np.asarray(unit.scale_from_si(np.exp(log_value)))
+
+        curves.append(Curve(constant.name, unit, 1 / inverse, in_unit(center), in_unit(center - q * error), in_unit(center + q * error)))
+    return tuple(curves)

@@ -1,0 +1,101 @@
+"""Simulating a problem at its start values, and saying what it means without running anything long."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import xarray as xr
+
+from kinetix.network import conserved_totals
+from kinetix.precision import float64
+from kinetix.results import SimulationFacts, simulation_tree
+from kinetix.simulation import ReactorModel, predict
+from kinetix.status import Status
+from kinetix.studies.fitting import Evaluator
+from kinetix.studies.problem import Problem
+from kinetix.studies.provenance import condition_columns, provenance
+
+
+def simulate_problem(problem: Problem) -> xr.DataTree:
+    """Responses at the start values of the parameters, at the data's or the given conditions and times."""
+    with float64():
+        prediction = jax.jit(predict)(problem.model, jnp.asarray(problem.table.start), problem.lanes)
+    timed = isinstance(problem.spoken, ReactorModel) and problem.spoken.reactor.timed
+    return simulation_tree(
+        SimulationFacts(
+            title=problem.title,
+            parameter_names=problem.table.names,
+            values_si=problem.table.start,
+            units=tuple(p.unit for p in problem.table.parameters),
+            experiments=problem.campaign.experiments,
+            responses=problem.responses,
+            response_units=problem.units,
+            times_si=problem.campaign.times,
+            time_unit=problem.campaign.time_unit if timed else None,
+            predicted_si=np.asarray(prediction.values),
+            experiment_status=tuple(Status(int(status)) for status in np.asarray(prediction.status)),
+            experiment_steps=np.asarray(prediction.steps, dtype=np.int64),
+            conditions=condition_columns(problem.campaign),
+            notes=problem.campaign.notes,
+            provenance=provenance(problem),
+        )
+    )
+
+
+def describe_problem(problem: Problem) -> list[str]:
+    """What a problem means, as lines of text: reactions and laws as computed, conserved totals, parameters, data."""
+    lines: list[str] = []
+    spoken = problem.spoken
+    if isinstance(spoken, ReactorModel):
+        lines.append(f"reactor: {spoken.reactor.summary}")
+        for reaction, law in zip(spoken.network.reactions, spoken.laws, strict=True):
+            lines.append(f"{reaction}    rate {law.text}")
+        lines += [f"d[{name}]/dt by reaction: {_net(problem, name)}" for name in spoken.network.species]
+        totals = conserved_totals(spoken.network)
+        lines.append("conserved: " + ("; ".join(text for text, _ in totals) if totals else "nothing"))
+        lines += [f"response {name} = {formula}" for name, formula in spoken.responses.items()]
+    else:
+        lines += [f"model {output.name} = {output.formula}" for output in spoken.outputs]
+    for p in problem.table.parameters:
+        number = f"{p.name} = {float(p.unit.from_si(p.start)):.6g} {p.unit.text}"
+        bounds = f", bounds {float(p.unit.from_si(p.lower)):.6g} to {float(p.unit.from_si(p.upper)):.6g}" if np.isfinite([p.lower, p.upper]).any() else ""
+        lines.append(f"{number} (known)" if p.fixed else f"{number} (estimated, {p.scale} scale{bounds})")
+    return [*lines, *problem.campaign.notes]
+
+
+def _net(problem: Problem, species: str) -> str:
+    spoken = problem.spoken
+    assert isinstance(spoken, ReactorModel)
+    row = spoken.network.stoichiometry[spoken.network.index(species)]
+    terms = [f"{'+' if nu > 0 else '-'} {'' if abs(nu) == 1 else f'{abs(nu):g} '}r({r.name})" for nu, r in zip(row, spoken.network.reactions, strict=True) if nu]
+    return " ".join(terms).removeprefix("+ ") or "0"
+
+
+def check_problem(problem: Problem) -> list[str]:
+    """`describe_problem`, and what one evaluation at the start shows: that it can be simulated, its gradient and its scaling.
+
+    Returns:
+        Lines of text; lines that need attention begin with "attention: ".
+    """
+    lines = describe_problem(problem)
+    if not problem.weights.any():
+        return [*lines, "nothing measured: this study can be simulated, not fitted"]
+    if not len(problem.table.free):
+        return [*lines, "nothing to estimate: every parameter is known"]
+    evaluation = Evaluator(problem)(problem.table.free_start())
+    R = np.asarray(evaluation.R)
+    for name, status in zip(problem.campaign.experiments, np.asarray(evaluation.status), strict=True):
+        if not Status(int(status)).ok:
+            lines.append(f"attention: experiment '{name}' cannot be simulated at the start: {Status(int(status)).sentence}")
+    if not np.isfinite(R).all():
+        return [*lines, "attention: the gradient at the start is not finite"]
+    norms = np.linalg.norm(R[:-1, :-1], axis=0)
+    lines.append(f"sum of squared weighted residuals at the start: {np.sum(R[:, -1] ** 2):.6g}")
+    for position, norm in zip(problem.table.free, norms, strict=True):
+        if norm == 0:
+            lines.append(f"attention: no measured value changes with {problem.table.names[position]} at the start")
+    scaled = R[:-1, :-1] / np.where(norms > 0, norms, 1.0)
+    values = np.linalg.svd(scaled, compute_uv=False)
+    lines.append(f"gradient finite; condition number of the scaled Jacobian at the start {values[0] / values[-1]:.3g}" if values[-1] > 0 else "attention: the data do not determine all parameters at the start")
+    return lines

@@ -1,0 +1,141 @@
+"""The DataTree of a fit: every variable as the schema says, in the user's units, with attributes that netCDF takes."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from kinetix.results import VARIABLES, Condition, FitFacts, fit_tree
+from kinetix.results.schema import ATTRIBUTES
+from kinetix.status import Status
+from kinetix.units import parse_unit
+from tests.results.examples import single_facts, steady_facts, timed_facts
+
+LISTED = {(row.group, row.name): row for row in VARIABLES}
+
+
+def with_points(facts: FitFacts) -> FitFacts:
+    (curve,) = facts.arrhenius
+    return replace(facts, arrhenius=(replace(curve, points=np.array([[330.0, 0.08], [350.0, 0.25]])), replace(curve, name="r2.k")))
+
+
+EVERY = {
+    "timed": timed_facts(),
+    "single": single_facts(),
+    "steady": steady_facts(),
+    "points": with_points(timed_facts()),
+}
+
+
+@pytest.mark.parametrize("facts", EVERY.values(), ids=EVERY)
+def test_every_variable_is_as_the_schema_says(facts):
+    for group in fit_tree(facts).children.values():
+        for name, found in group.to_dataset().variables.items():
+            row = LISTED.get((group.name, name)) or LISTED[group.name, "*"]
+            assert found.dims == row.dims
+            assert ("units" in found.attrs) == (row.unit != "label")
+            assert row.name == "*" or found.attrs["long_name"] == row.meaning
+
+
+def test_every_row_of_the_schema_occurs():
+    groups = [group for facts in EVERY.values() for group in fit_tree(facts).children.values()]
+    occurring = {(group.name, name) for group in groups for name in group.to_dataset().variables}
+    assert {row for row in LISTED if row[1] != "*"} <= occurring
+    assert len(LISTED) == len(VARIABLES)
+
+
+@pytest.mark.parametrize("facts", EVERY.values(), ids=EVERY)
+def test_attributes_are_text_or_numbers(facts):
+    tree = fit_tree(facts)
+    values = list(tree.attrs.values())
+    values += [value for group in tree.children.values() for found in group.variables.values() for value in found.attrs.values()]
+    assert {type(value) for value in values} <= {str, int, float}
+    assert set(ATTRIBUTES) <= set(tree.attrs)
+
+
+def test_values_are_in_the_units_of_the_user():
+    facts = timed_facts()
+    tree = fit_tree(facts)
+    parameters = tree["parameters"].to_dataset()
+    np.testing.assert_allclose(parameters["value"], facts.values_si * [60, 1e-3], rtol=1e-14)
+    np.testing.assert_allclose(parameters["stderr"], facts.stderr_si * [60, 1e-3], rtol=1e-14)
+    np.testing.assert_allclose(parameters["lower95"], facts.interval_si[:, 0] * [60, 1e-3], rtol=1e-14)
+    assert parameters["unit"].values.tolist() == ["1/min", "kJ/mol"]
+    assert parameters["value"].attrs["units"] == "see coordinate unit"
+    np.testing.assert_allclose(np.sqrt(np.diag(tree["covariance"]["covariance"])), parameters["stderr"], rtol=1e-12)
+    np.testing.assert_allclose(tree["conditions"]["T"], [56.85, 76.85], rtol=1e-13)
+    np.testing.assert_allclose(tree["predictions"]["t"][0], np.linspace(0, 14, 8))
+    np.testing.assert_allclose(tree["predictions"]["predicted"][0, 0], [1.0, 0.0], atol=1e-15)
+    assert tree["predictions"]["predicted"].attrs["units"] == "mol/L"
+    assert tree["statistics"]["ssr"].attrs["units"] == "(mol/L)^2"
+
+
+def test_an_absolute_temperature_is_no_difference_of_temperatures():
+    celsius = parse_unit("°C")
+    facts = replace(
+        steady_facts(),
+        units=(celsius, *steady_facts().units[1:]),
+        values_si=np.array([350.0, 6e4, 2.3]),
+        stderr_si=np.array([1.5, np.nan, np.nan]),
+        interval_si=np.array([[347.0, 353.0], [np.nan, np.nan], [np.nan, np.nan]]),
+        response_units=(celsius,),
+        observed_si=np.full((9, 1, 1), 300.0),
+        predicted_si=np.full((9, 1, 1), 299.0),
+        sigma_si=np.full((9, 1, 1), 0.5),
+    )
+    tree = fit_tree(facts)
+    first = tree["parameters"].to_dataset().isel(parameter=0)
+    np.testing.assert_allclose([first["value"], first["stderr"], first["lower95"], first["upper95"]], [76.85, 1.5, 73.85, 79.85])
+    cell = tree["predictions"].to_dataset().isel(experiment=0, time=0, response=0)
+    np.testing.assert_allclose([cell["observed"], cell["residual"], cell["sigma"]], [26.85, 1.0, 0.5])
+
+
+def test_a_value_that_was_not_measured_is_nan_everywhere():
+    facts = timed_facts()
+    filled = np.where(facts.mask, facts.observed_si, 123.0)
+    cell = fit_tree(replace(facts, observed_si=filled))["predictions"].to_dataset().isel(experiment=1, time=4, response=1)
+    assert not cell["measured"]
+    assert np.isnan([cell["observed"], cell["residual"], cell["weighted_residual"]]).all()
+    assert np.isfinite(cell["predicted"])
+
+
+def test_members_with_unlike_units_point_to_the_coordinate():
+    facts = replace(timed_facts(), response_units=(parse_unit("mol/L"), parse_unit("mol/m^3")))
+    tree = fit_tree(facts)
+    assert tree["predictions"]["observed"].attrs["units"] == "see coordinate unit"
+    assert tree["predictions"]["unit"].values.tolist() == ["mol/L", "mol/m^3"]
+    assert tree["statistics"]["ssr"].attrs["units"] == "mixed"
+    assert fit_tree(replace(facts, sigma_meaning="trusted"))["statistics"]["ssr"].attrs["units"] == "1"
+
+
+def test_groups_that_do_not_apply_are_absent():
+    tree = fit_tree(single_facts())
+    assert set(tree.children) == {"parameters", "covariance", "predictions", "statistics"}
+    assert "t" not in fit_tree(steady_facts())["predictions"].data_vars
+
+
+def test_a_condition_may_have_any_name():
+    facts = replace(
+        single_facts(), conditions={name: Condition(np.array([1.0]), parse_unit("1")) for name in ("W/F", "1/tau", "experiment")}
+    )
+    data = fit_tree(facts)["conditions"].to_dataset()
+    assert {str(name): values.attrs["long_name"] for name, values in data.data_vars.items()} == {
+        "W_per_F": "W/F",
+        "1_per_tau": "1/tau",
+        "experiment_": "experiment",
+    }
+
+
+def test_time_units_do_not_turn_into_time_stamps_in_other_hands():
+    facts = replace(timed_facts(), time_unit=parse_unit("minutes"))
+    assert fit_tree(facts)["predictions"]["t"].attrs["units"] == "min"
+
+
+def test_status_and_warnings_stand_in_the_root():
+    facts = replace(timed_facts(), status=Status.ITERATION_LIMIT, warnings=("T = 25 K is outside 150-3000 K.",))
+    attributes = fit_tree(facts).attrs
+    assert attributes["converged"] == 0
+    assert attributes["status_label"] == "iteration limit"
+    assert attributes["warnings"].splitlines()[0] == "T = 25 K is outside 150-3000 K."
+    assert "did not converge" in attributes["warnings"]
+    assert "NOT converge" in attributes["verdict"]
