@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from importlib.metadata import version
 
     from kinetix.errors import InputError, KinetixError, KinetixWarning, SolveError
-    from kinetix.io import read_csv, read_result
+    from kinetix.io import read_csv, read_tree
     from kinetix.network import Network, parse_network
     from kinetix.precision import float64
     from kinetix.simulation import predict
     from kinetix.status import Status
-    from kinetix.studies.python import CSTR, Batch, Differential, Estimate, fit, known, simulate
+    from kinetix.studies.python import CSTR, Batch, Differential, estimate, fit, simulate
     from kinetix.units import parse_quantity
 
     __version__ = version("kinetix-chem")
@@ -36,12 +36,11 @@ _HOMES = {
     "estimate": "kinetix.studies.python",
     "fit": "kinetix.studies.python",
     "float64": "kinetix.precision",
-    "known": "kinetix.studies.python",
     "parse_network": "kinetix.network",
     "parse_quantity": "kinetix.units",
     "predict": "kinetix.simulation",
     "read_csv": "kinetix.io",
-    "read_result": "kinetix.io",
+    "read_tree": "kinetix.io",
     "simulate": "kinetix.studies.python",
 }
 

@@ -80,10 +80,12 @@ def linear_covariance(
 ) -> LinearCovariance:
     """Covariance C = f (J' J)^-1 of least-squares estimates; f = 1 where sigma is trusted, s^2 = ssr / dof where not.
 
-    Arguments: `R` [p + 1, p + 1] triangle of the weighted [J r] at the optimum; `n_observations` that were used (zero rows
-    do not count); `trusted`: sigma is known absolutely, else scaled or estimated from the residuals; `held` [p]:
-    parameters on a bound, or fixed, that the others' errors take as known; `rank_tolerance`: a singular value below this
-    share of the largest counts as zero.
+    Args:
+        R: triangle of the weighted [J r] at the optimum [p + 1, p + 1].
+        n_observations: values that were used; zero rows do not count.
+        trusted: sigma is known absolutely; else it is scaled, or estimated from the residuals.
+        held: parameters on a bound, or fixed, which the others' errors take as known [p].
+        rank_tolerance: a singular value below this share of the largest counts as zero.
 
     >>> fit = linear_covariance([[2.0, 0.0, 0.1], [0.0, 4.0, 0.0], [0.0, 0.0, 3.0]], n_observations=11, trusted=False)
     >>> fit.stderr.round(4).tolist(), fit.dof, round(fit.s, 4)
@@ -108,7 +110,7 @@ def linear_covariance(
     undetermined[free] = np.any(np.abs(vectors[:, rank:]) > LEAK, axis=1)
     null = np.zeros((free.size - rank, p))
     null[:, free] = vectors[:, rank:].T / length
-    null = np.array([direction / direction[np.abs(direction).argmax()] for direction in null]).reshape(-1, p)
+    null = np.array([direction / direction[np.abs(direction).argmax()] for direction in null]).reshape(null.shape)
 
     unit = np.full((p, p), np.nan)
     unit[np.ix_(free, free)] = scaled_root @ scaled_root.T

@@ -3,13 +3,13 @@
 No chemistry and no names of parameters: a problem is a function theta -> triangle of [J r].
 """
 
-from kinetix.estimation.driver import Evaluation, Iteration, Options, Outcome, evaluation, fit
+from kinetix.estimation.driver import Evaluate, Iteration, Options, Outcome, evaluation, fit
 from kinetix.estimation.triangles import merge, triangle
 from kinetix.estimation.trust_region import Bounds, State, Tolerances, done, init, propose, update
 
 __all__ = [
     "Bounds",
-    "Evaluation",
+    "Evaluate",
     "Iteration",
     "Options",
     "Outcome",

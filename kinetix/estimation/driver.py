@@ -22,7 +22,7 @@ from kinetix.estimation.trust_region import Bounds, State, Tolerances
 from kinetix.precision import float64
 from kinetix.status import Status
 
-Evaluation: TypeAlias = Callable[[np.ndarray], tuple[ArrayLike, ArrayLike]]
+Evaluate: TypeAlias = Callable[[np.ndarray], tuple[ArrayLike, ArrayLike]]
 """theta [p] -> (R [p + 1, p + 1] triangle of [J r], number of failed parts)."""
 
 
@@ -77,10 +77,11 @@ class Outcome:
     seconds: float
 
 
-def evaluation(residuals: Callable[[jax.Array], jax.Array]) -> Evaluation:
+def evaluation(residuals: Callable[[jax.Array], jax.Array]) -> Evaluate:
     """The compiled evaluation that `fit` needs, from a plain residual function, by forward derivatives.
 
-    Arguments: `residuals`, pure: theta [p] -> r [m], weighted, in JAX.
+    Args:
+        residuals: pure function of JAX arrays: theta [p] -> weighted r [m].
     """
 
     def twice(theta: jax.Array) -> tuple[jax.Array, jax.Array]:
@@ -96,7 +97,7 @@ def evaluation(residuals: Callable[[jax.Array], jax.Array]) -> Evaluation:
 
 
 def fit(
-    evaluate: Evaluation,
+    evaluate: Evaluate,
     theta0: ArrayLike,
     bounds: Bounds | None = None,
     options: Options = Options(),
@@ -104,11 +105,20 @@ def fit(
 ) -> Outcome:
     """Bounded least squares from one start: min |r(theta)|^2 with lower <= theta <= upper.
 
-    Arguments: `evaluate`: theta [p] -> (R, number of failed parts), called in float64; a failed or non-finite trial is
-    refused and the step shrinks. `theta0` [p] inside `bounds` (absent: open). `on_iteration` is told of each trial.
-    Returns an `Outcome`; `outcome.status.ok` says whether it is an answer. A KeyboardInterrupt ends the fit with
-    `Status.STOPPED` and the best point so far.
-    Raises InputError for a start outside the box, or shapes that do not agree.
+    Args:
+        evaluate: theta [p] -> (R, number of failed parts), called in float64; a failed or non-finite trial is refused and the
+            step shrinks.
+        theta0: start [p], inside `bounds`.
+        bounds: the box; open where absent.
+        options: limits and tolerances.
+        on_iteration: told of each trial.
+
+    Returns:
+        The best point and how the fit ended; `outcome.status.ok` says whether it is an answer. A KeyboardInterrupt ends the
+        fit with `Status.STOPPED` and the best point so far.
+
+    Raises:
+        InputError: the start lies outside the box, or shapes do not agree.
 
     >>> import jax.numpy as jnp
     >>> line = evaluation(lambda theta: theta[0] + theta[1] * jnp.arange(3.0) - jnp.asarray([1.0, 3.0, 5.0]))
@@ -173,7 +183,7 @@ def _checked(theta: np.ndarray, bounds: Bounds | None) -> Bounds:
     return Bounds(lower, upper)
 
 
-def _evaluated(evaluate: Evaluation, theta: np.ndarray | jax.Array) -> tuple[np.ndarray, int]:
+def _evaluated(evaluate: Evaluate, theta: np.ndarray | jax.Array) -> tuple[np.ndarray, int]:
     with float64():
         R, n_bad = evaluate(np.array(theta))
         R = np.array(R, dtype=np.float64)
@@ -192,7 +202,7 @@ def _limit(state: State, options: Options, begun: float) -> Status | None:
     return None
 
 
-def _nothing_to_fit(evaluate: Evaluation, theta: np.ndarray, begun: float) -> Outcome:
+def _nothing_to_fit(evaluate: Evaluate, theta: np.ndarray, begun: float) -> Outcome:
     R, n_bad = _evaluated(evaluate, theta)
     status = Status.SUCCESS if np.isfinite(R).all() and n_bad == 0 else Status.NON_FINITE
     none = np.zeros(0, bool)

@@ -20,9 +20,14 @@ ROWS = 64
 def triangle(jacobian: jax.Array, residuals: jax.Array, *, rows: int = ROWS) -> jax.Array:
     """Upper triangle R of [J r] with R' R = [J r]' [J r] and no negative diagonal element.
 
-    Arguments: `jacobian` [m, p]; `residuals` [m]; `rows` of a block (a wide Jacobian takes more).
-    Returns R [p + 1, p + 1]: R[:p, :p] is the triangle of J, R[:p, p] the projected residuals, and the
-    norm of the last column is the norm of the residuals. A row of zeros changes nothing.
+    Args:
+        jacobian: J [m, p].
+        residuals: r [m]; a row of zeros changes nothing.
+        rows: of a block; a wide Jacobian takes more.
+
+    Returns:
+        R [p + 1, p + 1]: R[:p, :p] is the triangle of J, R[:p, p] the projected residuals, and the norm of the last column is
+        the norm of the residuals.
 
     >>> from kinetix.precision import float64
     >>> with float64():

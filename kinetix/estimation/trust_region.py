@@ -173,8 +173,11 @@ def done(state: State) -> Array:
 def update(state: State, R: Array, n_bad: Array | int = 0, tolerances: Tolerances = DEFAULT) -> State:
     """The state after the evaluation at `propose(state)`: the trial taken or refused, the end recognised, the next trial.
 
-    Arguments: `R` [p + 1, p + 1] triangle of [J r] at the trial; `n_bad` number of failed parts of the evaluation. A
-    trial with `n_bad > 0` or a number that is not finite is refused and the radius shrinks.
+    Args:
+        state: of `init` or an earlier `update`.
+        R: triangle of [J r] at the trial [p + 1, p + 1]; a trial with a number that is not finite is refused.
+        n_bad: number of failed parts of the evaluation; a trial with any is refused, and the radius shrinks.
+        tolerances: when the fit is over.
     """
     xp = _namespace(state.theta)
     first = state.evaluations == 0

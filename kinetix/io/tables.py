@@ -41,7 +41,7 @@ def read_table(path: str | os.PathLike[str], encoding: str | None = None) -> Tab
     try:
         content = path.read_bytes()
     except FileNotFoundError:
-        raise DataError(f"{path}: there is no such file in {path.absolute().parent}.{_neighbour(path)}") from None
+        raise DataError(f"{path}: there is no such file in {path.absolute().parent}.{neighbour(path)}") from None
     except OSError as error:
         raise DataError(f"{path} cannot be read: {error.strerror}.") from None
     if content.startswith(_WORKBOOK_MARKS):
@@ -66,7 +66,8 @@ def _decoded(content: bytes, name: str, encoding: str | None) -> str:
         raise DataError(f"{name} cannot be decoded as {encoding}{where}. Save it as UTF-8 or say another encoding.") from None
 
 
-def _neighbour(path: Path) -> str:
+def neighbour(path: Path) -> str:
+    """` Did you mean 'data.csv'?` for the file most like `path` in its folder, or an empty string."""
     try:
         return nearest(path.name, sorted(entry.name for entry in path.absolute().parent.iterdir()))
     except OSError:

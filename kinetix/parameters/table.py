@@ -162,6 +162,13 @@ class ParameterTable:
         lower = self._free_coordinates([p.lower for p in self.parameters])
         return lower, self._free_coordinates([p.upper for p in self.parameters])
 
+    def values(self, theta: np.ndarray) -> np.ndarray:
+        """Physical values of all parameters, SI, (parameter,), at free coordinates (free,), on the host."""
+        values = self.start
+        for i, coordinate in zip(self.free, theta, strict=True):
+            values[i] = np.exp(coordinate) if self.parameters[i].scale == "log" else coordinate
+        return values
+
     def _free_coordinates(self, values: list[float]) -> np.ndarray:
         out = []
         for i in self.free:

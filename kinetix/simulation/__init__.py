@@ -6,7 +6,10 @@ from kinetix.simulation.model import Model as Model
 from kinetix.simulation.model import Prediction as Prediction
 from kinetix.simulation.model import predict as predict
 from kinetix.simulation.model import respond as respond
+from kinetix.simulation.spoken import Choice as Choice
 from kinetix.simulation.spoken import ExplicitModel as ExplicitModel
 from kinetix.simulation.spoken import ReactorModel as ReactorModel
 from kinetix.simulation.spoken import Spoken as Spoken
+from kinetix.simulation.spoken import all_responses as all_responses
 from kinetix.simulation.spoken import explicit_model as explicit_model
+from kinetix.simulation.spoken import measured_responses as measured_responses

@@ -76,6 +76,7 @@ def predict(model: Model, parameters: jax.Array, lanes: Lane) -> Prediction:
         parameters: physical values, SI, (parameter,).
         lanes: arrays with a leading lane axis (`kinetix.simulation.lanes`).
     """
+    model, parameters, lanes = jax.tree.map(jnp.asarray, (model, parameters, dict(lanes)))
     return jax.vmap(respond, (None, None, 0))(model, parameters, lanes)
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from kinetix.errors import ExpressionError, nearest
-from kinetix.experiments import Vocabulary
+from kinetix.experiments import Campaign, Vocabulary
 from kinetix.expression import Expression, Symbol, dimension, parse, symbols
 from kinetix.network import Network
 from kinetix.rates import Law
@@ -189,3 +189,22 @@ def explicit_model(lines: Mapping[str, str], constants: tuple[str, ...], dimensi
 
 
 Spoken = ReactorModel | ExplicitModel
+
+Choice = Callable[[Spoken, Campaign], tuple[str, ...]]
+"""Chooses the responses to predict."""
+
+
+def measured_responses(spoken: Spoken, campaign: Campaign) -> tuple[str, ...]:
+    """The responses that the data hold, in the order of the data."""
+    del spoken
+    return tuple(response.name for response in campaign.responses)
+
+
+def all_responses(spoken: Spoken, campaign: Campaign) -> tuple[str, ...]:
+    """All concentrations (or all rates, where rates are measured) and all formulas."""
+    del campaign
+    if isinstance(spoken, ExplicitModel):
+        return tuple(output.column for output in spoken.outputs)
+    if spoken.reactor.measures_rates:
+        return (*(f"rate[{reaction.name}]" for reaction in spoken.network.reactions), *spoken.responses)
+    return (*spoken.network.species, *spoken.responses)

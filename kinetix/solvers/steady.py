@@ -19,7 +19,8 @@ from kinetix.status import Status
 SLOWEST_GROWTH, FASTEST_GROWTH, BACK = 1.5, 50.0, 0.2
 NEWTON_BELOW, LATER = 1e-6, 0.1
 BELOW_ZERO = 1e-10
-ROUNDING = 64.0
+ROUNDING, SINGULAR = 64.0, 4.0
+LINEAR = 0.3
 
 
 @partial(jax.tree_util.register_dataclass, data_fields=["rtol", "atol", "max_iterations"], meta_fields=[])
@@ -121,30 +122,30 @@ def _iterate(system: System, y0: Array, args: Arguments, options: SteadyOptions)
     t = jnp.zeros((), dtype)
     rtol, atol = jnp.asarray(options.rtol, dtype), jnp.asarray(options.atol, dtype)
     max_iterations = jnp.asarray(options.max_iterations, jnp.int32)
-    rounding = ROUNDING * jnp.finfo(dtype).eps
+    rounding, singular = ROUNDING * jnp.finfo(dtype).eps, SINGULAR * jnp.finfo(dtype).eps
     tiny = jnp.finfo(dtype).tiny
     identity = jnp.eye(y0.size, dtype=dtype)
 
     def attempt(state: _State) -> _State:
-        y, rates, inverse_dt, newton_below, previous, _, _, _, iterations = state
+        y, rates, inverse_dt, newton_below, previous, _, _, simple, iterations = state
         jacobian = system.matrix(t, y, args)
-        terms = jnp.maximum(jnp.abs(jacobian) @ (jnp.abs(y) + atol) + jnp.abs(rates), tiny)
+        size = jnp.abs(y) + atol
+        terms = jnp.maximum(jnp.abs(jacobian) @ size + jnp.abs(rates), tiny)
         residual = jnp.max(jnp.abs(rates) / terms)
         newton = residual <= newton_below
-        exact = jnp.all(rates == 0.0)
-        change = gauss_jordan(jnp.where(newton, 0.0, inverse_dt) * identity - jacobian)[0] @ rates
-        change = jnp.where(exact, 0.0, change)
+        inverted, smallest = gauss_jordan((jnp.where(newton, 0.0, inverse_dt) * identity - jacobian) * size[None, :])
+        change = size * (inverted @ rates)
         y_new = y + change
         rates_new = system.rates(t, y_new, args)
         residual_new = jnp.max(jnp.abs(rates_new) / terms)
         negative = jnp.any((y_new < y) & (y_new < -(atol + BELOW_ZERO * jnp.abs(y))))
         good = jnp.all(jnp.isfinite(y_new)) & jnp.isfinite(residual_new) & ~negative
-        good = good & (~newton | (residual_new <= jnp.maximum(residual, rounding)))
+        good = good & (~newton | ((residual_new <= jnp.maximum(residual, rounding)) & (smallest > singular)))
 
         correction = jnp.where(newton, jnp.max(jnp.abs(change) / (rtol * jnp.abs(y_new) + atol)), jnp.inf)
         at_rounding = residual_new <= rounding
         converged = good & newton & ((correction <= 1.0) | (at_rounding & (correction >= 0.25 * previous)))
-        simple = at_rounding | ~(correction > 0.3 * previous)
+        simple = jnp.where(newton & good & ~at_rounding, correction <= LINEAR * previous, simple)
         growth = jnp.clip(residual / jnp.maximum(residual_new, tiny), SLOWEST_GROWTH, FASTEST_GROWTH)
         return _State(
             y=jnp.where(good, y_new, y),

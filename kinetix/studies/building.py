@@ -13,7 +13,7 @@ from kinetix.experiments import Campaign, Table, build_campaign, check_temperatu
 from kinetix.expression import parse
 from kinetix.parameters import Temperature
 from kinetix.reactors import PLANNED, REACTORS, Reactor
-from kinetix.simulation import ReactorModel, Spoken, explicit_model
+from kinetix.simulation import Choice, ReactorModel, Spoken, explicit_model, measured_responses
 from kinetix.solvers import Options
 from kinetix.studies.chemistry import Specification, chemistry, named_constants
 from kinetix.studies.numbers import Reference, parse_known, parse_number
@@ -24,18 +24,19 @@ from kinetix.units import CONCENTRATION, TIME, Dimension, Quantity, parse_quanti
 _NOT_CONDITIONS = ("feed", "allow_temperature")
 
 
-def build_problem(study: Study, tables: Sequence[Table]) -> Problem:
+def build_problem(study: Study, tables: Sequence[Table], responses: Choice = measured_responses) -> Problem:
     """Everything a fit or a simulation needs, checked.
 
     Args:
         study: validated structure.
         tables: its data files as read; empty for a simulation at given conditions.
+        responses: chooses what to predict.
 
     Raises:
         InputError: all problems of one stage at once.
     """
     if study.model:
-        return _explicit_problem(study, tables)
+        return _explicit_problem(study, tables, responses)
     if not study.reactions:
         raise StudyError("The study has neither [reactions] nor [model]. Write one of them.")
     if study.reactor is None:
@@ -47,16 +48,16 @@ def build_problem(study: Study, tables: Sequence[Table]) -> Problem:
     what = None
     with problems.collecting():
         what = chemistry(study.reactions, study.parameters, study.formulas)
-    responses = {}
+    formulas = {}
     for name, text in study.responses.items():
         with problems.collecting():
             try:
-                responses[name] = parse(text)
+                formulas[name] = parse(text)
             except ExpressionError as error:
                 raise ExpressionError(*(f"Response '{name}': {problem}" for problem in error.problems)) from None
     problems.raise_if_any(InputError)
     assert reactor is not None and what is not None
-    spoken = ReactorModel(what.network, reactor, what.laws, responses)
+    spoken = ReactorModel(what.network, reactor, what.laws, formulas)
     feed = initial = Amounts({})
     with problems.collecting():
         feed = amounts(study.conditions.get("feed", {}), "feed")
@@ -74,7 +75,7 @@ def build_problem(study: Study, tables: Sequence[Table]) -> Problem:
         title=study.title,
         sigma=study.fit.sigma,
         **solver_settings(study),
-        responses=None if campaign.values_used else _all_responses(spoken),
+        responses=responses,
     )
 
 
@@ -201,30 +202,32 @@ def _noise(study: Study, responses: Mapping[str, Dimension | None]) -> dict[str,
 
 
 def simulated_times(study: Study) -> np.ndarray:
-    """Times of `[simulate]`, s; `"0:3600:61 s"` is start, stop and number of points.
+    """Times of `[simulate]`, s; one zero where none are written."""
+    return np.zeros(1) if study.simulate.times is None else parse_times(study.simulate.times)
+
+
+def parse_times(written: str | Sequence[str]) -> np.ndarray:
+    """Times in s from `"start:stop:points unit"`, one quantity, or several.
 
     Raises:
-        StudyError: none given, or unreadable.
+        StudyError: unreadable, not increasing, or negative.
+
+    >>> parse_times("0:1:3 min").tolist()
+    [0.0, 30.0, 60.0]
     """
-    written = study.simulate.times
-    if written is None:
-        return np.zeros(1)
-    if isinstance(written, str):
+    if isinstance(written, str) and ":" in written:
         parts = written.split(":")
-        if len(parts) == 3:
-            number, _, unit = parts[2].strip().partition(" ")
-            try:
-                count = int(number)
-                start, stop = (parse_quantity(f"{part.strip()} {unit}", TIME, "[simulate] times").si for part in parts[:2])
-            except ValueError as error:
-                raise StudyError(f'[simulate] times = "{written}": expected "start:stop:points unit", for example "0:3600:61 s". {error}') from None
-            if count < 2 or not 0 <= start < stop:
-                raise StudyError(f'[simulate] times = "{written}": expected 0 <= start < stop and at least 2 points.')
-            return np.linspace(start, stop, count)
-        written = [written]
-    times = np.array([parse_quantity(text, TIME, "[simulate] times").si for text in written])
-    if (np.diff(times) < 0).any() or (times < 0).any():
-        raise StudyError("[simulate] times must be increasing and not negative.")
+        number, _, unit = parts[-1].strip().partition(" ")
+        if len(parts) != 3 or not number.isdigit() or not unit:
+            raise StudyError(f'Times "{written}": expected "start:stop:points unit", for example "0:3600:61 s".')
+        start, stop = (parse_quantity(f"{part.strip()} {unit}", TIME, "times").si for part in parts[:2])
+        if int(number) < 2 or not 0 <= start < stop:
+            raise StudyError(f'Times "{written}": expected 0 <= start < stop and at least 2 points.')
+        return np.linspace(start, stop, int(number))
+    texts = [written] if isinstance(written, str) else written
+    times = np.array([parse_quantity(text, TIME, "times").si for text in texts])
+    if not times.size or (np.diff(times) < 0).any() or (times < 0).any():
+        raise StudyError("Times must be increasing and not negative.")
     return times
 
 
@@ -252,15 +255,7 @@ def given_conditions(conditions: Mapping[str, Quantity], times: np.ndarray) -> C
     )
 
 
-def _all_responses(spoken: Spoken) -> tuple[str, ...]:
-    if isinstance(spoken, ReactorModel):
-        names = () if spoken.reactor.measures_rates else spoken.network.species
-        rates = tuple(f"rate[{r.name}]" for r in spoken.network.reactions) if spoken.reactor.measures_rates else ()
-        return (*names, *rates, *spoken.responses)
-    return tuple(output.column for output in spoken.outputs)
-
-
-def _explicit_problem(study: Study, tables: Sequence[Table]) -> Problem:
+def _explicit_problem(study: Study, tables: Sequence[Table], responses: Choice) -> Problem:
     for name in ("reactions", "reactor", "initial", "responses"):
         if getattr(study, name):
             raise StudyError(f"[model] replaces reactions and reactor, so [{name}] has no place beside it. Remove one of them.")
@@ -279,5 +274,5 @@ def _explicit_problem(study: Study, tables: Sequence[Table]) -> Problem:
         title=study.title,
         sigma=study.fit.sigma,
         **solver_settings(study),
-        responses=None if campaign.values_used else _all_responses(spoken),
+        responses=responses,
     )

@@ -95,7 +95,7 @@ def _law(reaction: Reaction, section: ReactionSection, network: Network, named: 
             )
     main = _main_constant(section, name)
     if section.orders or not _small_integers(reactants):
-        return _power_law(reaction, section, reactants, main, network)
+        return _power_law(reaction, section, reactants, main, network, named)
     return mass_action.law(reactants), {f"{name}.k": main}
 
 
@@ -141,7 +141,12 @@ def _reversible_law(
 
 
 def _power_law(
-    reaction: Reaction, section: ReactionSection, reactants: dict[str, float], main: Specification, network: Network
+    reaction: Reaction,
+    section: ReactionSection,
+    reactants: dict[str, float],
+    main: Specification,
+    network: Network,
+    named: Mapping[str, Temperature],
 ) -> tuple[Law, dict[str, Specification]]:
     name = reaction.name
     orders: dict[str, float | None] = dict(reactants)
@@ -165,7 +170,7 @@ def _power_law(
         positive = {species: n for species, n in orders.items() if n}
         if all(n is not None and n > 0 for n in positive.values()):
             return mass_action.law({species: n for species, n in positive.items() if n is not None}), {f"{name}.k": main}
-    return power_law.law(orders, concentration_unit(main, f"{name}.k")), {f"{name}.k": main, **fitted}
+    return power_law.law(orders, concentration_unit(main, named, name)), {f"{name}.k": main, **fitted}
 
 
 def _known_order(number: Written, name: str, species: str) -> float:
@@ -176,15 +181,20 @@ def _known_order(number: Written, name: str, species: str) -> float:
 _CONCENTRATION_UNITS = ("mol/m^3", "mol/L", "mmol/L", "umol/L", "kmol/m^3", "mol/dm^3", "mol/cm^3", "mol/mL", "M", "mM")
 
 
-def concentration_unit(spec: Specification, name: str) -> Unit:
-    """The concentration unit that the unit of a rate constant begins with: mol/L for mol/L/s.
+def concentration_unit(spec: Specification | None, named: Mapping[str, Temperature], reaction: str) -> Unit:
+    """The concentration unit that the unit of a reaction's rate constant begins with: mol/L for mol/L/s.
 
     Fitted and fractional orders are taken of c/c_ref with c_ref = 1 of it.
 
     Raises:
-        ParameterError: the unit is not written as concentration/time.
+        ParameterError: the unit is not written as concentration/time, or the constant refers to none.
     """
-    written = spec.value if isinstance(spec, Temperature) else None
+    name = f"{reaction}.k"
+    if isinstance(spec, Reference):
+        if spec.name not in named:
+            raise ParameterError(f"Parameter '{name}' refers to '{spec.name}', which is not under [parameters].{nearest(spec.name, named)}")
+        name, spec = spec.name, named[spec.name]
+    written = spec.value if spec is not None else None
     quantity = written.start if isinstance(written, Estimate) else written
     if quantity is not None and quantity.unit.dimension == RATE:
         text = _squeezed(quantity.unit.text)

@@ -3,12 +3,70 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from kinetix.errors import ParameterError, StudyError, nearest
-from kinetix.network import parse_network
+from kinetix.network import Network, parse_network
 
 _THERMAL = ("k", "A", "kf", "kr", "K")
+
+
+class Placed(NamedTuple):
+    """Parameters by full name, put where a study file has them."""
+
+    reactions: dict[str, dict[str, Any]]
+    initial: dict[str, Any]
+    feed: dict[str, Any]
+    named: dict[str, Any]
+
+
+def place_parameters(network: Network, starts: Mapping[str, Any], known: Mapping[str, Any]) -> Placed:
+    """Sections of a study from parameters by full name.
+
+    Args:
+        network: the reactions.
+        starts: `r1.k`, `r1.Ea`, `r3.kf.A`, `r1.order.A`, `initial.A`, `feed.A`, or the name of a constant of its own -> a start,
+            or a table as in the study file.
+        known: the same for what is known.
+
+    Raises:
+        ParameterError: a name that belongs nowhere.
+
+    >>> from kinetix.network import parse_network
+    >>> place_parameters(parse_network("A -> B"), {"r1.k": "0.1 1/min"}, {"r1.Ea": "60 kJ/mol"}).reactions
+    {'r1': {'equation': 'A -> B', 'k': {'start': '0.1 1/min'}, 'Ea': '60 kJ/mol'}}
+    """
+    placed = Placed({r.name: {"equation": r.equation} for r in network.reactions}, {}, {}, {})
+    for values, estimated in ((starts, True), (known, False)):
+        for name, text in values.items():
+            value = {"start": text} if estimated and not isinstance(text, Mapping) else text
+            owner, _, rest = name.partition(".")
+            if owner in placed.reactions and rest:
+                _into(placed.reactions[owner], rest.split("."), value, name)
+            elif owner in ("initial", "feed") and rest:
+                (placed.initial if owner == "initial" else placed.feed)[rest] = value
+            elif not rest:
+                placed.named[name] = value
+            else:
+                examples = [f"{reaction}.k" for reaction in placed.reactions] + ["initial.A", "feed.A"]
+                reactions = ", ".join(placed.reactions)
+                raise ParameterError(f"Parameter '{name}' belongs to no reaction (known: {reactions}).{nearest(name, examples)}")
+    return placed
+
+
+def _into(section: dict[str, Any], path: list[str], value: Any, name: str) -> None:
+    """Put `r1.k`, `r1.Ea`, `r1.kf.Ea`, `r1.order.A` where the study file has them; `k_ref` is k with a temperature dependence."""
+    head = "k" if path[0] == "k_ref" else path[0]
+    if head == "order" and len(path) > 1:
+        section.setdefault("orders", {})[".".join(path[1:])] = value
+    elif len(path) == 1:
+        section[head] = value
+    elif len(path) == 2:
+        part = {"k_ref": "k", "K_ref": "K"}.get(path[1], path[1])
+        holder = section if head in _THERMAL else section.setdefault("parameters", {})
+        holder.setdefault(head, {})[part] = value
+    else:
+        raise ParameterError(f"Parameter '{name}' is not understood. Write for example r1.k, r1.Ea, r1.kf.Ea or r1.order.A.")
 
 
 def direct_study(
@@ -16,10 +74,10 @@ def direct_study(
     reactions: Sequence[str],
     reactor: str,
     *,
-    starts: Mapping[str, str] | None = None,
-    known: Mapping[str, str] | None = None,
-    initial: Mapping[str, str] | None = None,
-    feed: Mapping[str, str] | None = None,
+    starts: Mapping[str, Any] | None = None,
+    known: Mapping[str, Any] | None = None,
+    initial: Mapping[str, Any] | None = None,
+    feed: Mapping[str, Any] | None = None,
     conditions: Mapping[str, str] | None = None,
     columns: Mapping[str, str] | None = None,
     ignore: Sequence[str] = (),
@@ -33,8 +91,7 @@ def direct_study(
         files: data files.
         reactions: reaction texts, named r1, r2, ... unless they carry names (`slow: A -> B`).
         reactor: its type.
-        starts: parameter name -> start, for example `r1.k` -> `0.1 1/min`; with `r1.Ea` the constant depends on temperature.
-        known: the same for parameters that are known.
+        starts, known: parameters by full name, see `place_parameters`.
         initial, feed, conditions, columns, ignore, noise, sigma: as in the study file.
         title: for reports.
 
@@ -47,45 +104,26 @@ def direct_study(
     """
     if not reactions:
         raise StudyError('No reaction. Write --reaction "A -> B".')
-    network = parse_network("\n".join(reactions), formulas=False)
-    sections: dict[str, dict[str, Any]] = {r.name: {"equation": r.equation} for r in network.reactions}
-    top: dict[str, Any] = {"initial": dict(initial or {}), "feed": dict(feed or {})}
-    for values, wrap in ((starts or {}, True), (known or {}, False)):
-        for name, text in values.items():
-            owner, _, rest = name.partition(".")
-            value: Any = {"start": text} if wrap else text
-            if owner in top and rest:
-                top[owner][rest] = value
-            elif owner in sections and rest:
-                _place(sections[owner], rest.split("."), value, name)
-            else:
-                examples = [f"{reaction}.k" for reaction in sections] + ["initial.A", "feed.A"]
-                raise ParameterError(f"Parameter '{name}' belongs to no reaction (known: {', '.join(sections)}).{nearest(name, examples)}")
-    study: dict[str, Any] = {"schema": 1, "title": title, "reactions": sections, "reactor": {"type": reactor}}
-    study["conditions"] = {**(conditions or {}), **({"feed": top["feed"]} if top["feed"] else {})}
-    study["initial"] = top["initial"]
-    study["noise"] = dict(noise or {})
-    study["data"] = {"files": list(files), "columns": dict(columns or {}), "ignore": list(ignore)}
-    study["fit"] = {"sigma": sigma} if sigma else {}
+    placed = place_parameters(parse_network("\n".join(reactions), formulas=False), starts or {}, known or {})
+    feeds = {**placed.feed, **(feed or {})}
+    study: dict[str, Any] = {
+        "schema": 1,
+        "title": title,
+        "reactions": placed.reactions,
+        "reactor": {"type": reactor},
+        "conditions": {**(conditions or {}), **({"feed": feeds} if feeds else {})},
+        "initial": {**placed.initial, **(initial or {})},
+        "parameters": placed.named,
+        "noise": dict(noise or {}),
+        "data": {"files": list(files), "columns": dict(columns or {}), "ignore": list(ignore)},
+        "fit": {"sigma": sigma} if sigma else {},
+    }
     return {key: value for key, value in study.items() if value not in ({}, "")}
 
 
-def _place(section: dict[str, Any], path: list[str], value: Any, name: str) -> None:
-    """Put `r1.k`, `r1.Ea`, `r1.kf.Ea`, `r1.order.A` where the study file has them; `k_ref` is k with a temperature dependence."""
-    head = "k" if path[0] == "k_ref" else path[0]
-    if head == "order" and len(path) > 1:
-        section.setdefault("orders", {})[".".join(path[1:])] = value
-    elif len(path) == 1:
-        section[head] = value
-    elif head in _THERMAL and len(path) == 2:
-        inner = section.setdefault(head, {})
-        part = {"k_ref": "k", "K_ref": head}.get(path[1], path[1])
-        inner[part] = value
-    else:
-        raise ParameterError(f"Parameter '{name}' is not understood. Write for example r1.k, r1.Ea, r1.kf.Ea or r1.order.A.")
-
-
-def arrhenius_study(file: str, columns: Mapping[str, str] | None = None, *, constant: str = "k", sigma: str | None = None, **starts: Any) -> dict[str, Any]:
+def arrhenius_study(
+    file: str, columns: Mapping[str, str] | None = None, *, constant: str = "k", sigma: str | None = None, **starts: Any
+) -> dict[str, Any]:
     """The study of a table of rate constants over temperature.
 
     Without sigma ln k is fitted with equal weights (a constant relative error); with sigma, k itself.
@@ -95,7 +133,7 @@ def arrhenius_study(file: str, columns: Mapping[str, str] | None = None, *, cons
         columns: as in the study file.
         constant: name of the constant's column.
         sigma: how a sigma column is meant; None where there is none.
-        starts: `k` and `Ea` as quantities, and `at`.
+        starts: `k` and `Ea` as in the study file, and `at`.
     """
     left, right = (constant, "k_T") if sigma else (f"log({constant})", "log(k_T)")
     return {

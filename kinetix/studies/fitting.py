@@ -15,7 +15,7 @@ from kinetix.analyses.covariance import LinearCovariance, linear_covariance, qua
 from kinetix.errors import ParameterError, SolveError
 from kinetix.estimation import Bounds, Iteration, Options, Outcome, Tolerances, fit
 from kinetix.estimation.residuals import Evaluation, evaluate, lanes_per_block
-from kinetix.parameters import Coordinates, DerivedFactor
+from kinetix.parameters import ConstantBindings, Coordinates, DerivedFactor
 from kinetix.precision import float64
 from kinetix.rates import constants_at
 from kinetix.results import Curve, Dense, Derived, FitFacts
@@ -144,8 +144,7 @@ def _facts(problem: Problem, evaluator: Evaluator, outcome: Outcome, final: Eval
     table, campaign = problem.table, problem.campaign
     coordinates = table.coordinates()
     theta = outcome.theta
-    with float64():
-        values = np.array(coordinates.physical(jnp.asarray(theta)))
+    values = table.values(theta)
     # a value on its bound is the bound, not the exponential of its logarithm
     for position, lower, upper in zip(table.free, outcome.at_lower, outcome.at_upper, strict=True):
         values[position] = table.parameters[position].lower if lower else table.parameters[position].upper if upper else values[position]
@@ -291,6 +290,17 @@ def _profiles(problem: Problem, evaluator: Evaluator, theta: np.ndarray) -> Dens
     return Dense(grid, np.concatenate(pieces, axis=1))
 
 
+@jax.jit
+def _log_constants(bindings: ConstantBindings, parameters: jax.Array, temperatures: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """ln k at temperatures, (temperature, constant), and its derivatives by the parameters."""
+
+    def log_constants(parameters: jax.Array) -> jax.Array:
+        thermal = bindings.thermal(parameters)
+        return jnp.log(jax.vmap(lambda T: constants_at(thermal, T))(temperatures))
+
+    return log_constants(parameters), jax.jacfwd(log_constants)(parameters)
+
+
 def _arrhenius(problem: Problem, values: np.ndarray, covariance: np.ndarray, q: float) -> tuple[Curve, ...]:
     """Each constant with a temperature dependence over the temperatures of the data, with its band from the joint covariance."""
     campaign = problem.campaign
@@ -302,13 +312,8 @@ def _arrhenius(problem: Problem, values: np.ndarray, covariance: np.ndarray, q: 
     if low == high:
         low, high = low - 10.0, high + 10.0
     inverse = np.linspace(1 / high, 1 / low, 61)[::-1]
-
-    def log_constants(p: jax.Array) -> jax.Array:
-        thermal = problem.model.constants.thermal(p)
-        return jnp.log(jax.vmap(lambda t: constants_at(thermal, t))(1 / jnp.asarray(inverse)))
-
     with float64():
-        log_k, slope = jax.jit(lambda p: (log_constants(p), jax.jacfwd(log_constants)(p)))(jnp.asarray(values))
+        log_k, slope = _log_constants(problem.model.constants, values, 1 / inverse)
     held = np.nan_to_num(covariance)
     curves = []
     for i in chosen:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -14,9 +14,9 @@ from kinetix.expression.syntax import Call
 from kinetix.network import padded, stack_laws
 from kinetix.parameters import BoundConstant, ConstantBook, DerivedFactor, Estimate, Number, ParameterTable, Temperature, bindings
 from kinetix.rates import Constant, Law
-from kinetix.simulation import FROM_LANE, ExplicitModel, Formula, Model, ReactorModel, Spoken
+from kinetix.simulation import FROM_LANE, Choice, ExplicitModel, Formula, Model, ReactorModel, Spoken, measured_responses
 from kinetix.solvers import Options
-from kinetix.studies.chemistry import Specification
+from kinetix.studies.chemistry import Specification, concentration_unit
 from kinetix.studies.numbers import Reference
 from kinetix.units import CONCENTRATION, DIMENSIONLESS, TEMPERATURE, Dimension, Quantity, Unit, example_unit, parse_unit, require
 
@@ -95,7 +95,7 @@ def assemble(
     options: Options | None = None,
     rtol: float = 1e-8,
     atol: float | None = None,
-    responses: tuple[str, ...] | None = None,
+    responses: Choice = measured_responses,
 ) -> Problem:
     """Put a problem together.
 
@@ -108,7 +108,7 @@ def assemble(
         options: of the solver.
         rtol: relative tolerance of the solver.
         atol: absolute tolerance, mol/m^3; default: rtol/1000 of the largest amount of each experiment.
-        responses: names to predict; default: those measured.
+        responses: chooses what to predict.
 
     Raises:
         InputError: everything that is missing or impossible, at once.
@@ -122,7 +122,7 @@ def assemble(
     initial, initial_positions = _amounts(book, spoken, campaign, given.initial, "initial", problems)
     problems.raise_if_any(InputError)
     table = ParameterTable(tuple(book.parameters))
-    names = responses if responses is not None else tuple(response.name for response in campaign.responses)
+    names = responses(spoken, campaign)
     with problems.collecting():
         plain, order, formulas, uses_rates = _responses(spoken, names, {c.name: i for i, c in enumerate(book.constants)}, book)
     temperature_needed = any(c.thermal for c in book.constants) or _mentions_temperature(spoken, names)
@@ -155,7 +155,8 @@ def assemble(
         uses_rates=uses_rates,
         options=options or Options(),
     )
-    units, observed, weights, sigmas = _measurements(spoken, campaign, names)
+    dimensions = {c.name: c.unit.dimension for c in book.constants}
+    units, observed, weights, sigmas = _measurements(spoken, campaign, names, dimensions)
     return Problem(
         title, spoken, campaign, table, tuple(book.constants), tuple(book.derived), model, lanes, names, units, observed, weights, sigmas, meaning
     )
@@ -201,7 +202,7 @@ def _named_positions(book: ConstantBook, spoken: Spoken, given: Given, problems:
             problems.add(f"Parameter '{name}' is given but nothing uses it. Remove it, or use it.{nearest(name, wanted)}")
             continue
         with problems.collecting():
-            default = Constant(name, None, positive=not isinstance(spoken, ExplicitModel) and _positive_by_default(spec))
+            default = Constant(name, None, positive=_positive_by_default(spec))
             positions[name] = book.add(name, wanted.get(name, default), spec)
     return positions
 
@@ -222,8 +223,10 @@ def _law_constants(book: ConstantBook, spoken: ReactorModel, given: Given, named
             name = f"{reaction.name}.{constant.name}"
             expected.add(name)
             if constant.value is not None:
-                unit = parse_unit("mol/m^3") if constant.dimension == CONCENTRATION else parse_unit("1")
-                positions[name] = book.add_literal(name, constant.value, unit)
+                with problems.collecting():
+                    main = given.constants.get(f"{reaction.name}.k")
+                    unit = concentration_unit(main, given.named, reaction.name) if constant.dimension == CONCENTRATION else parse_unit("1")
+                    positions[name] = book.add_literal(name, constant.value, unit)
                 continue
             spec = given.constants.get(name)
             if spec is None:
@@ -463,7 +466,9 @@ def _sigma_meaning(campaign: Campaign, sigma: str | None) -> str:
     return sigma
 
 
-def _measurements(spoken: Spoken, campaign: Campaign, names: tuple[str, ...]) -> tuple[tuple[Unit, ...], np.ndarray, np.ndarray, np.ndarray]:
+def _measurements(
+    spoken: Spoken, campaign: Campaign, names: tuple[str, ...], constants: Mapping[str, Dimension]
+) -> tuple[tuple[Unit, ...], np.ndarray, np.ndarray, np.ndarray]:
     lanes, times = campaign.times.shape
     shape = (lanes, times, len(names))
     observed, weights, sigma = np.zeros(shape), np.zeros(shape), np.full(shape, np.nan)
@@ -472,7 +477,7 @@ def _measurements(spoken: Spoken, campaign: Campaign, names: tuple[str, ...]) ->
     for r, name in enumerate(names):
         output = next((o for o in spoken.outputs if o.column == name), None) if isinstance(spoken, ExplicitModel) else None
         if name not in columns:
-            units.append(_predicted_unit(spoken, name))
+            units.append(_predicted_unit(spoken, campaign, name, constants))
             continue
         i = columns[name]
         mask, unit = campaign.mask[..., i], campaign.responses[i].unit
@@ -493,11 +498,28 @@ def _measurements(spoken: Spoken, campaign: Campaign, names: tuple[str, ...]) ->
     return tuple(units), observed, weights, sigma
 
 
-def _predicted_unit(spoken: Spoken, name: str) -> Unit:
-    kind: Dimension = CONCENTRATION
+def _predicted_unit(spoken: Spoken, campaign: Campaign, name: str, constants: Mapping[str, Dimension]) -> Unit:
+    """The unit of a response that is not measured: one that a chemist would write for its dimension."""
     if isinstance(spoken, ReactorModel):
-        kind = spoken.plain_responses().get(name, CONCENTRATION)
+        formula = spoken.responses.get(name)
+        kind = spoken.plain_responses()[name] if formula is None else spoken.response_dimension(name, formula, constants)
+    else:
+        output = next(o for o in spoken.outputs if o.column == name)
+        kind = DIMENSIONLESS if output.log else dimension(output.formula, _explicit_dimensions(constants, campaign.condition_units))
     return parse_unit(example_unit(kind))
+
+
+def _explicit_dimensions(constants: Mapping[str, Dimension], units: Mapping[str, Unit]) -> Callable[[Symbol], Dimension]:
+    """The dimensions of what an explicit model's formulas use: constants, T, and conditions with their units."""
+
+    def lookup(symbol: Symbol) -> Dimension:
+        if symbol.name in constants:
+            return constants[symbol.name]
+        if symbol.name == "T":
+            return TEMPERATURE
+        return units[symbol.name].dimension if symbol.name in units else DIMENSIONLESS
+
+    return lookup
 
 
 def check_explicit(spoken: ExplicitModel, campaign: Campaign, constants: Mapping[str, Dimension], units: Mapping[str, Unit]) -> None:
@@ -508,14 +530,7 @@ def check_explicit(spoken: ExplicitModel, campaign: Campaign, constants: Mapping
     Raises:
         ExpressionError: they do not.
     """
-
-    def lookup(symbol: Symbol) -> Dimension:
-        if symbol.name in constants:
-            return constants[symbol.name]
-        if symbol.name == "T":
-            return TEMPERATURE
-        return units[symbol.name].dimension if symbol.name in units else DIMENSIONLESS
-
+    lookup = _explicit_dimensions(constants, units)
     for output in spoken.outputs:
         column = next((c for c in campaign.responses if c.name == output.column), None)
         if column is None:

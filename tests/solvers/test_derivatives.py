@@ -169,6 +169,7 @@ def test_a_failed_lane_has_no_derivative_and_spoils_no_other():
 
     good = (y0[0] ** 2 * times / (1 - y0[0] * times) ** 2).sum() + 0.5 / 0.5**2
     np.testing.assert_allclose(jax.grad(masked)(1.0), good, rtol=1e-6)
+    np.testing.assert_allclose(jax.jit(jax.grad(masked))(1.0), good, rtol=1e-6)
     assert np.isfinite(jax.grad(jax.grad(masked))(1.0))
     assert np.isnan(jax.grad(lambda k: jnp.sum(jax.vmap(lane, (None, 0))(k, y0)))(1.0))
 

@@ -1,0 +1,58 @@
+"""Options that several commands share, and how `name=value` is read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+Study = Annotated[Path, typer.Argument(metavar="STUDY.toml", help="The study file.", show_default=False)]
+Out = Annotated[
+    Path | None, typer.Option("--out", metavar="DIR", help="Folder for the results, made where it does not exist.", show_default=False)
+]
+Json = Annotated[bool, typer.Option("--json", help="Print the summary as JSON, and nothing else, to stdout.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but warnings and errors.")]
+MaxIterations = Annotated[
+    int | None, typer.Option("--max-iterations", min=1, metavar="N", help="Stop after N iterations; the best point is kept.", show_default=False)
+]
+MaxSeconds = Annotated[
+    float | None,
+    typer.Option("--max-seconds", min=0.0, metavar="S", help="Stop after S seconds of iterations; the best point is kept.", show_default=False),
+]
+Device = Annotated[
+    Literal["cpu", "gpu"] | None, typer.Option("--device", help="Where to compute. Default: what 'kinetix devices' says.", show_default=False)
+]
+Sigma = Annotated[
+    Literal["trusted", "scaled"] | None,
+    typer.Option(
+        "--sigma",
+        help="How given standard deviations are meant: trusted as they are, or right up to one factor that is estimated.",
+        show_default=False,
+    ),
+]
+Columns = Annotated[
+    list[str] | None,
+    typer.Option("--column", metavar="NAME=HEADER", help='What a column is: "1/tau=sv [1/min]". Repeatable.', show_default=False),
+]
+
+
+def pairs(option: str, texts: Sequence[str] | None, example: str) -> dict[str, str]:
+    """`["A=1 mol/L"]` as `{"A": "1 mol/L"}`.
+
+    Raises:
+        typer.BadParameter: no `=`, an empty side, or a name given twice.
+
+    >>> pairs("--column", ["1/tau=sv [1/min]"], "tau=sv [min]")
+    {'1/tau': 'sv [1/min]'}
+    """
+    found: dict[str, str] = {}
+    for text in texts or ():
+        name, _, value = (part.strip() for part in text.partition("="))
+        if not name or not value:
+            raise typer.BadParameter(f"'{text}' is not of the form NAME=VALUE; write for example {option} \"{example}\".", param_hint=option)
+        if name in found:
+            raise typer.BadParameter(f"'{name}' is given twice ('{found[name]}' and '{value}'). Keep one.", param_hint=option)
+        found[name] = value
+    return found

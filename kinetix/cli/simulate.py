@@ -1,0 +1,135 @@
+"""`kinetix simulate`: profiles or steady states of a study at its starts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kinetix.cli.compile_cache import start_compile_cache
+from kinetix.cli.messages import fail, telling
+from kinetix.cli.options import Device, Quiet, Study
+from kinetix.cli.progress import progress
+from kinetix.cli.work import on_device, problem_of, source_of
+from kinetix.status import Status
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+SHOWN_ROWS = 24
+"""Rows of a printed table; a longer one shows its two ends."""
+
+WIDTH = 96
+"""Columns of text; responses that do not fit are left to the file."""
+
+
+def simulate(
+    study: Study,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE.nc", help="Write everything to this netCDF file.", show_default=False)
+    ] = None,
+    quiet: Quiet = False,
+    device: Device = None,
+) -> None:
+    """Simulate a study: profiles over time, or steady states.
+
+    \b
+    Examples:
+      kinetix simulate study.toml
+      kinetix simulate study.toml --out profiles.nc
+
+    Every parameter has its known value or its start. Conditions and times are those of the data; a study without [data]
+    has its own under [conditions], [initial] and [simulate] times = "0:600:61 s".
+
+    Prints a table, the two ends of it where it is long. With --out, writes all of it to a netCDF file with the groups
+    simulation, parameters and conditions. Exit code 1 if an experiment could not be simulated; its values are then NaN.
+    """
+    with telling():
+        with progress(wanted=not quiet) as say:
+            say("reading")
+            from kinetix.io import writable_place, write_tree
+            from kinetix.studies import simulate_problem
+
+            if out is not None:
+                writable_place(out.parent)
+            _, problem = problem_of(source_of(study), predict_all=True)
+            say("simulating")
+            with on_device(device):
+                start_compile_cache()
+                tree = simulate_problem(problem)
+        if not quiet:
+            _print_table(tree)
+        if out is not None:
+            write_tree(tree, out)
+            if not quiet:
+                typer.echo(f"Written to {out}")
+        failed = list(_failed(tree))
+        if failed:
+            raise fail(failed)
+
+
+def _failed(tree: xr.DataTree) -> Iterator[str]:
+    status = tree["simulation"]["status"]
+    for name, code in zip(status["experiment"].values, status.values, strict=True):
+        if not Status(int(code)).ok:
+            yield f"experiment '{name}' could not be simulated: {Status(int(code)).sentence}."
+
+
+def _print_table(tree: xr.DataTree) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    header, rows = _columns(tree)
+    shown, left_out = _fitting(header, rows)
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in header[:shown]:
+        table.add_column(Text(name), justify="left" if name == "experiment" else "right", no_wrap=True)
+    half = SHOWN_ROWS // 2
+    kept = rows if len(rows) <= SHOWN_ROWS else [*rows[:half], ["..."] * len(header), *rows[-half:]]
+    for row in kept:
+        table.add_row(*map(Text, row[:shown]))
+    if tree.attrs["title"]:
+        typer.echo(tree.attrs["title"] + "\n")
+    Console(width=WIDTH, highlight=False).print(table)
+    if len(kept) < len(rows):
+        typer.echo(f"\n{len(rows)} rows, {SHOWN_ROWS} shown; --out FILE.nc holds all.")
+    if left_out:
+        typer.echo(f"\nNot shown for want of room: {', '.join(left_out)}; --out FILE.nc holds all.")
+
+
+def _columns(tree: xr.DataTree) -> tuple[list[str], list[list[str]]]:
+    """Header and rows as text: experiment where there are several, time or conditions, then the responses."""
+    data = tree["simulation"].to_dataset()
+    experiments = [str(name) for name in data["experiment"].values]
+    timed = "t" in data.coords or "t" in data.data_vars
+    conditions = {} if timed or "conditions" not in tree.children else dict(tree["conditions"].to_dataset().data_vars)
+    header = ["experiment"] if len(experiments) > 1 else []
+    header += [_titled("t", data["t"].attrs["units"])] if timed else []
+    header += [_titled(values.attrs["long_name"], values.attrs["units"]) for values in conditions.values()]
+    header += [_titled(str(name), str(unit)) for name, unit in zip(data["response"].values, data["unit"].values, strict=True)]
+    rows = []
+    predicted = data["predicted"].transpose("experiment", "time", "response").values
+    for i, name in enumerate(experiments):
+        for j in range(predicted.shape[1]):
+            if timed and j and data["t"].values[i, j] == data["t"].values[i, j - 1] and (predicted[i, j] == predicted[i, j - 1]).all():
+                continue  # padding and replicates
+            numbers = [data["t"].values[i, j]] if timed else [values.values[i] for values in conditions.values()]
+            rows.append([name][: len(experiments) > 1] + [f"{number:.5g}" for number in (*numbers, *predicted[i, j])])
+    return header, rows
+
+
+def _titled(name: str, unit: str) -> str:
+    return name if unit == "1" else f"{name} [{unit}]"
+
+
+def _fitting(header: Sequence[str], rows: Sequence[Sequence[str]]) -> tuple[int, list[str]]:
+    """How many columns fit, and the names of those that do not."""
+    room = WIDTH
+    for position, name in enumerate(header):
+        room -= max(len(name), *(len(row[position]) for row in rows)) + 1
+        if room < 0:
+            return max(position, 1), list(header[max(position, 1) :])
+    return len(header), []

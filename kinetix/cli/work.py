@@ -1,0 +1,184 @@
+"""The way from a study to a printed and written answer, shared by the commands."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from kinetix.cli.compile_cache import start_compile_cache
+from kinetix.cli.messages import fail
+from kinetix.cli.progress import progress
+from kinetix.errors import InputError
+
+if TYPE_CHECKING:
+    import jax
+    import xarray as xr
+
+    from kinetix.results import FitFacts
+    from kinetix.studies import Problem, Study
+
+
+@dataclass(frozen=True)
+class Source:
+    """A study before it is validated.
+
+    Attributes:
+        name: of the study file, or what stands for it in messages.
+        text: as a study file holds it.
+        study: the nested mapping.
+        folder: where its data files are sought.
+    """
+
+    name: str
+    text: str
+    study: Mapping[str, Any]
+    folder: Path
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """How a fit shall run, and how and where its answer is told."""
+
+    out: Path
+    as_json: bool = False
+    quiet: bool = False
+    max_iterations: int | None = None
+    max_seconds: float | None = None
+    device: str | None = None
+
+
+@dataclass(frozen=True)
+class Supplement:
+    """What a command adds to the answer of a fit: text below the report, entries of the summary."""
+
+    text: str = ""
+    entries: Mapping[str, object] = field(default_factory=dict)
+
+
+def began(context: typer.Context) -> float:
+    """When the command began, of `time.perf_counter`."""
+    return context.obj if isinstance(context.obj, float) else time.perf_counter()
+
+
+def source_of(path: Path) -> Source:
+    """A study file, read."""
+    from kinetix.io import read_study
+
+    text, study = read_study(path)
+    return Source(path.name, text, study, path.parent)
+
+
+def problem_of(source: Source, *, predict_all: bool = False) -> tuple[Study, Problem]:
+    """A study, validated and put together with its data; it predicts what was measured, or everything."""
+    from kinetix.io import read_tables
+    from kinetix.simulation import all_responses, measured_responses
+    from kinetix.studies import build_problem, parse_study
+
+    study = parse_study(source.study, source.name)
+    tables = read_tables(study.data.files, source.folder, study.data.encoding) if study.data else []
+    return study, build_problem(study, tables, all_responses if predict_all else measured_responses)
+
+
+@contextmanager
+def on_device(kind: str | None) -> Iterator[jax.Device]:
+    """Computations inside run on the first device of this kind; on JAX's own choice where None.
+
+    Raises:
+        InputError: there is no such device.
+    """
+    import jax
+
+    if kind is None:
+        yield jax.devices()[0]
+        return
+    try:
+        device = jax.devices(kind)[0]
+    except RuntimeError:
+        seen = ", ".join(sorted({device.platform for device in jax.devices()}))
+        advice = " A GPU needs JAX's package for it: pip install 'kinetix-chem[cuda12]'." if kind == "gpu" else ""
+        raise InputError(f"--device {kind}: there is no such device; JAX sees {seen}.{advice}") from None
+    with jax.default_device(device):
+        yield device
+
+
+def fitted(read: Callable[[], Source], wishes: Wishes, since: float) -> tuple[FitFacts, Problem]:
+    """A study, read and fitted; what was recognised is printed as soon as it is known.
+
+    Args:
+        read: gives the study.
+        wishes: how to fit.
+        since: when the command began; the time to load the code is reported as `import_seconds`.
+    """
+    with progress(wanted=not wishes.quiet) as say:
+        say("loading")
+        from kinetix.io import writable_place
+        from kinetix.studies import FitLimits, fit_problem
+
+        import_seconds = time.perf_counter() - since
+        writable_place(wishes.out)
+        say("reading")
+        source = read()
+        study, problem = problem_of(source)
+    with on_device(wishes.device) as device:
+        if problem.campaign.notes and not (wishes.as_json or wishes.quiet):
+            typer.echo("".join(f"{note}\n" for note in problem.campaign.notes))
+        with progress(wanted=not wishes.quiet) as say:
+            say("compiling")
+            start_compile_cache()
+            facts = fit_problem(
+                problem,
+                FitLimits(wishes.max_iterations or study.fit.max_iterations, wishes.max_seconds or study.fit.max_seconds),
+                on_iteration=lambda iteration: say(f"iteration {iteration.number}, sum of squares {iteration.ssr:.6g}"),
+                study_text=source.text,
+                import_seconds=import_seconds,
+                device=device.device_kind,
+            )
+    return facts, problem
+
+
+def answer(facts: FitFacts, wishes: Wishes, supplement: Supplement = Supplement()) -> None:
+    """The answer on stdout, then in files, pictures last."""
+    from kinetix.results import fit_tree
+
+    tree = fit_tree(facts)
+    _print_answer(tree, wishes, supplement)
+    _write_answer(tree, wishes, supplement)
+
+
+def conclude(facts: FitFacts) -> None:
+    """Exit code 1 with the reason where the fit did not converge."""
+    if not facts.status.ok:
+        raise fail([f"the fit did not converge: {facts.message or facts.status.sentence}."])
+
+
+def _print_answer(tree: xr.DataTree, wishes: Wishes, supplement: Supplement) -> None:
+    from kinetix.report import summary, text_report
+
+    if wishes.as_json:
+        typer.echo(json.dumps({**summary(tree), **supplement.entries}, indent=2, ensure_ascii=False, allow_nan=False))
+    elif not wishes.quiet:
+        printed = tree.copy()
+        printed.attrs["notes"] = ""  # they were printed before
+        typer.echo(text_report(printed) + supplement.text)
+
+
+def _write_answer(tree: xr.DataTree, wishes: Wishes, supplement: Supplement) -> None:
+    from kinetix.io import whole_folder, write_figures, write_fit
+    from kinetix.plots import FIGURES, figures
+
+    with progress(wanted=not wishes.quiet) as say:
+        say("writing")
+        former = [f"{name}.png" for name in FIGURES]
+        paths = write_fit(tree, wishes.out, entries=supplement.entries, appendix=supplement.text, remove=former)
+        say("drawing")
+        with whole_folder(wishes.out) as stage:
+            paths += write_figures(figures(tree), stage)
+    if not wishes.quiet:
+        typer.echo(f"Written to {wishes.out}: {', '.join(path.name for path in paths)}", err=wishes.as_json)

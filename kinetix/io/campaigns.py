@@ -1,0 +1,70 @@
+"""Data files to a campaign, for Python."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+
+from kinetix.errors import Problems
+from kinetix.experiments import Campaign, Table, Vocabulary, build_campaign, recognise
+from kinetix.io.tables import read_table
+from kinetix.network import Network
+from kinetix.studies.python import ReactorSetup, vocabulary_of
+from kinetix.units import parse_quantity
+
+
+def read_csv(
+    files: str | Path | Sequence[str | Path],
+    model: Network | ReactorSetup,
+    *,
+    columns: Mapping[str, str] | None = None,
+    ignore: Collection[str] = (),
+    conditions: Mapping[str, str] | None = None,
+    noise: Mapping[str, str] | None = None,
+    encoding: str | None = None,
+    allow_negative: bool = False,
+) -> Campaign:
+    """Measurements and conditions from one or several CSV files, in SI, as padded arrays.
+
+    Headers carry units: `T [degC]`, `tau [min]`, `A [mol/L]`, `sigma_A [mol/L]`. Decimal commas, semicolons, tabs, byte-order
+    marks and gaps are understood; `campaign.notes` says what was recognised.
+
+    Args:
+        files: path, or several.
+        model: a reactor; or a network, whose files then hold readings over time (batch) or one steady state a row (tank).
+        columns: what a column is -> its header: `{"1/tau": "sv [1/min]", "experiment": "run"}`.
+        ignore: headers of columns to pass over.
+        conditions: name -> quantity that is constant over all experiments.
+        noise: response -> standard deviation for values without one of their own.
+        encoding: of the files, when it is not UTF-8.
+        allow_negative: keep concentrations further below zero than three sigma.
+
+    Returns:
+        `kinetix.experiments.Campaign`: experiments, times, values, mask, sigma, conditions, notes.
+
+    Raises:
+        DataError: everything that is wrong in the files, with file, line and column.
+
+    >>> import kinetix as kx, tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "runs.csv"
+    >>> _ = path.write_text("time [min],A [mol/L]\\n0,1.00\\n5,0.61\\n")
+    >>> kx.read_csv(path, kx.parse_network("A -> B")).times.tolist()
+    [[0.0, 300.0]]
+    """
+    paths = [files] if isinstance(files, (str, Path)) else list(files)
+    tables = [read_table(Path(path), encoding) for path in paths]
+    return build_campaign(
+        tables,
+        _vocabulary(tables, model, columns),
+        columns=columns,
+        ignore=ignore,
+        conditions={name: parse_quantity(text, what=name) for name, text in (conditions or {}).items()},
+        noise={name: parse_quantity(text, what=name) for name, text in (noise or {}).items()},
+        allow_negative=allow_negative,
+    )
+
+
+def _vocabulary(tables: Sequence[Table], model: Network | ReactorSetup, columns: Mapping[str, str] | None) -> Vocabulary:
+    timed = vocabulary_of(model, has_time=True)
+    has_time = any(recognise(table, timed, columns=columns, problems=Problems()).find("time") for table in tables)
+    return vocabulary_of(model, has_time)

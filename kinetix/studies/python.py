@@ -1,0 +1,243 @@
+"""The Python door: the steps of a study file as function calls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from kinetix.errors import DataError
+from kinetix.estimation import Iteration
+from kinetix.experiments import Campaign, Vocabulary
+from kinetix.expression import parse
+from kinetix.network import Network
+from kinetix.reactors import BATCH, DIFFERENTIAL, Reactor
+from kinetix.reactors import CSTR as TANK
+from kinetix.results import fit_tree
+from kinetix.simulation import Choice, ReactorModel, all_responses, measured_responses
+from kinetix.solvers import Options
+from kinetix.studies.building import amounts, given_conditions, parse_times
+from kinetix.studies.chemistry import chemistry
+from kinetix.studies.direct import place_parameters
+from kinetix.studies.fitting import FitLimits, fit_problem
+from kinetix.studies.numbers import parse_known
+from kinetix.studies.problem import Given, Problem, assemble
+from kinetix.studies.schema import ReactionSection
+from kinetix.studies.simulating import simulate_problem
+from kinetix.units import CONCENTRATION, Dimension, parse_quantity
+
+
+@dataclass(frozen=True)
+class ReactorSetup:
+    """A reactor with a network in it, before its constants are known; made by `CSTR`, `Batch` or `Differential`.
+
+    Attributes:
+        network: the reactions.
+        reactor: the book from the shelf.
+        rates: rate formulas by reaction, in place of mass action.
+        orders: orders by reaction and species.
+        responses: measured quantities as formulas.
+    """
+
+    network: Network
+    reactor: Reactor
+    rates: Mapping[str, str] = field(default_factory=dict)
+    orders: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    responses: Mapping[str, str] = field(default_factory=dict)
+
+    def vocabulary(self) -> Vocabulary:
+        """What a data file for this reactor may hold; formulas are checked when a problem is put together."""
+        responses: dict[str, Dimension | None] = dict.fromkeys(self.responses)
+        plain = ReactorModel(self.network, self.reactor, (), {}).vocabulary({})
+        return Vocabulary(plain.species, {**plain.responses, **responses}, plain.conditions, plain.timed)
+
+
+def CSTR(network: Network, **details: Any) -> ReactorSetup:  # noqa: N802 - reactors are spelled as the field spells them
+    """A stirred tank at steady state, isothermal, constant density: 0 = (c_feed - c)/tau + nu r.
+
+    Args:
+        network: reactions, from `parse_network`.
+        details: `rates={"r1": "kf*[A]/(1 + K*[A])"}`, `orders={"r1": {"A": 1.5}}`, `responses={"X": "1 - [A]/feed[A]"}`.
+
+    >>> import kinetix as kx
+    >>> kx.CSTR(kx.parse_network("A -> B")).reactor.name
+    'cstr'
+    """
+    return ReactorSetup(network, TANK, **details)
+
+
+def Batch(network: Network, **details: Any) -> ReactorSetup:  # noqa: N802
+    """A closed reactor of constant volume, with constant or measured temperature: dc/dt = nu r.
+
+    Args:
+        network: reactions, from `parse_network`.
+        details: as for `CSTR`; formulas may use initial[A].
+
+    >>> import kinetix as kx
+    >>> kx.Batch(kx.parse_network("A -> B")).reactor.timed
+    True
+    """
+    return ReactorSetup(network, BATCH, **details)
+
+
+def Differential(network: Network, **details: Any) -> ReactorSetup:  # noqa: N802
+    """Rates measured at known concentrations: rate[r1], rate[A].
+
+    Args:
+        network: reactions, from `parse_network`.
+        details: as for `CSTR`.
+
+    >>> import kinetix as kx
+    >>> kx.Differential(kx.parse_network("A -> B")).reactor.measures_rates
+    True
+    """
+    return ReactorSetup(network, DIFFERENTIAL, **details)
+
+
+def estimate(
+    start: str, *, bounds: tuple[str, str] | None = None, scale: str | None = None, at: str | None = None, fixed: bool = False
+) -> dict[str, Any]:
+    """A number to be estimated, as the study file writes it.
+
+    Args:
+        start: where the fit starts, with its unit.
+        bounds: lower and upper bound.
+        scale: "log" or "linear"; rate constants are fitted on a log scale unless said otherwise.
+        at: the temperature at which a rate constant with an activation energy holds.
+        fixed: keep the start.
+
+    >>> import kinetix as kx
+    >>> kx.estimate("0.1 1/min", bounds=("0.01 1/min", "1 1/min"))
+    {'start': '0.1 1/min', 'bounds': ['0.01 1/min', '1 1/min']}
+    """
+    table = {"start": start, "bounds": list(bounds) if bounds else None, "scale": scale, "at": at, "fixed": fixed or None}
+    return {key: value for key, value in table.items() if value is not None}
+
+
+def fit(
+    reactor: ReactorSetup,
+    campaign: Campaign,
+    start: Mapping[str, Any],
+    *,
+    known: Mapping[str, Any] | None = None,
+    sigma: str | None = None,
+    title: str = "",
+    max_iterations: int | None = None,
+    max_seconds: float | None = None,
+    rtol: float = 1e-8,
+    on_iteration: Callable[[Iteration], None] | None = None,
+) -> xr.DataTree:
+    """Estimate parameters by bounded least squares.
+
+    Minimises the sum of ((predicted - observed)/sigma)^2, or of (predicted - observed)^2 in the units of the data where no
+    sigma is given.
+
+    Args:
+        reactor: from `CSTR`, `Batch` or `Differential`.
+        campaign: data, from `read_csv`.
+        start: estimated parameters, name -> start: `{"r1.k": "0.1 1/min", "r1.Ea": estimate("60 kJ/mol", bounds=(...))}`.
+        known: known parameters, initial and feed amounts: `{"r2.k": "1 1/min", "feed.B": "0 mol/L", "initial.default": "0 mol/L"}`.
+        sigma: "trusted" or "scaled" where the data carry standard deviations.
+        title: for reports.
+        max_iterations, max_seconds: limits; the best point so far is kept.
+        rtol: relative tolerance of the integration.
+        on_iteration: called after each iteration.
+
+    Returns:
+        `xarray.DataTree`: parameters, covariance, predictions, conditions, statistics, iterations and more, with units;
+        `tree.attrs["converged"]` and `tree.attrs["verdict"]` say how it ended.
+
+    Raises:
+        InputError: what cannot be used, all problems at once.
+        SolveError: the start cannot be simulated.
+    """
+    problem = put_together(reactor, campaign, start, known or {}, sigma=sigma, title=title, rtol=rtol)
+    return fit_tree(fit_problem(problem, FitLimits(max_iterations, max_seconds), on_iteration))
+
+
+def simulate(
+    reactor: ReactorSetup,
+    known: Mapping[str, Any],
+    *,
+    conditions: Mapping[str, str] | Campaign | None = None,
+    times: str | list[float] | np.ndarray | None = None,
+    rtol: float = 1e-8,
+    atol: str | None = None,
+    max_steps: int = 10_000,
+) -> xr.DataTree:
+    """Profiles of a batch reactor or steady states of a tank.
+
+    Args:
+        reactor: from `CSTR`, `Batch` or `Differential`.
+        known: parameters, initial and feed amounts: `{"r1.k": "0.1 1/min", "initial.A": "1 mol/L", "initial.default": "0 mol/L"}`.
+        conditions: name -> quantity, or a campaign whose conditions and times are used.
+        times: s, or text such as "0:60:61 min".
+        rtol, atol, max_steps: of the integration; `atol` is a concentration.
+
+    Returns:
+        `xarray.DataTree` with the groups simulation, parameters and conditions; statuses by experiment.
+
+    Raises:
+        InputError: what cannot be used, all problems at once.
+
+    >>> import kinetix as kx
+    >>> tree = kx.simulate(
+    ...     kx.Batch(kx.parse_network("2 A -> B")),
+    ...     {"r1.k": "0.1 L/mol/s", "initial.A": "2 mol/L", "initial.B": "0 mol/L"},
+    ...     times=[0.0, 10.0],
+    ... )
+    >>> float(tree["simulation/predicted"].sel(response="A")[0, 1].round(6))
+    0.4
+    """
+    if isinstance(conditions, Campaign):
+        campaign = conditions
+    else:
+        grid = np.zeros(1) if times is None else parse_times(times) if isinstance(times, str) else np.asarray(times, dtype=float)
+        quantities = {name: parse_known(text, name) for name, text in (conditions or {}).items()}
+        campaign = given_conditions(quantities, grid)
+    absolute = None if atol is None else parse_quantity(atol, CONCENTRATION, "atol").si
+    problem = put_together(reactor, campaign, {}, known, rtol=rtol, atol=absolute, max_steps=max_steps, responses=all_responses)
+    return simulate_problem(problem)
+
+
+def put_together(
+    reactor: ReactorSetup,
+    campaign: Campaign,
+    start: Mapping[str, Any],
+    known: Mapping[str, Any],
+    *,
+    sigma: str | None = None,
+    title: str = "",
+    rtol: float = 1e-8,
+    atol: float | None = None,
+    max_steps: int = 10_000,
+    responses: Choice = measured_responses,
+) -> Problem:
+    """The problem that `fit` and `simulate` work on."""
+    placed = place_parameters(reactor.network, start, known)
+    for what, by_reaction in (("rate", reactor.rates), ("orders", reactor.orders)):
+        for name, value in by_reaction.items():
+            reactor.network.reaction_index(name)
+            section = placed.reactions[name]
+            section[what] = {**value, **section.get(what, {})} if isinstance(value, Mapping) else value
+    sections = {name: ReactionSection.model_validate({**section, "balance": "off"}) for name, section in placed.reactions.items()}
+    chemical = chemistry(sections, placed.named, formulas=False)
+    spoken = ReactorModel(chemical.network, reactor.reactor, chemical.laws, {name: parse(text) for name, text in reactor.responses.items()})
+    if reactor.reactor.measures_rates and any(column.name in reactor.network.species for column in campaign.responses):
+        raise DataError("The data were read for another reactor: here concentrations are conditions. Read them with read_csv(path, reactor).")
+    given = Given(chemical.constants, chemical.named, amounts(placed.feed, "feed"), amounts(placed.initial, "initial"))
+    options = Options(rtol=rtol, max_steps=max_steps)
+    return assemble(spoken, campaign, given, title=title, sigma=sigma, options=options, rtol=rtol, atol=atol, responses=responses)
+
+
+def vocabulary_of(model: Network | ReactorSetup, has_time: bool) -> Vocabulary:
+    """What a data file may hold, for a reactor or for a network whose reactor is not said yet."""
+    if isinstance(model, ReactorSetup):
+        return model.vocabulary()
+    book = BATCH if has_time else TANK
+    vocabulary = ReactorSetup(model, book).vocabulary()
+    return Vocabulary(vocabulary.species, vocabulary.responses, {**TANK.conditions, **vocabulary.conditions}, has_time)
+
