@@ -21,7 +21,7 @@ from kinetix.rates import constants_at
 from kinetix.results import Curve, Dense, Derived, FitFacts
 from kinetix.simulation import Model, ReactorModel, predict
 from kinetix.status import Status
-from kinetix.studies.problem import Problem
+from kinetix.studies.problem import Problem, only_measured
 from kinetix.studies.provenance import condition_columns
 from kinetix.studies.provenance import provenance as origin
 from kinetix.units import Unit
@@ -104,6 +104,7 @@ def fit_problem(problem: Problem, limits: FitLimits = FitLimits(), on_iteration:
         raise ParameterError('Nothing to estimate: every parameter is known. Write { start = "..." } for those that the data shall decide.')
     if not problem.weights.any():
         raise ParameterError("Nothing measured: the data hold no value of any response.")
+    problem = only_measured(problem)
     evaluator = Evaluator(problem)
     began = time.perf_counter()
     options = Options(

@@ -162,6 +162,43 @@ def assemble(
     )
 
 
+def only_measured(problem: Problem) -> Problem:
+    """The problem without the times at which nothing was measured, so that a deleted value leaves no trace, not even a stop of the integration.
+
+    An experiment in which nothing was measured at all keeps its times.
+    """
+    campaign = problem.campaign
+    kept = problem.weights.any(axis=2)
+    kept[~kept.any(axis=1)] = True
+    if kept.all():
+        return problem
+    width = kept.sum(axis=1).max()
+    rows = np.stack([np.resize(np.flatnonzero(lane), width) for lane in kept])
+    rows = np.maximum.accumulate(rows, axis=1)  # the last time repeated
+    real = np.arange(width) < kept.sum(axis=1)[:, None]
+
+    def taken(array: np.ndarray) -> np.ndarray:
+        return array[np.arange(len(rows))[:, None], rows]
+
+    times = taken(campaign.times)
+    mask = taken(campaign.mask) & real[..., None]
+    return replace(
+        problem,
+        campaign=replace(
+            campaign,
+            times=times,
+            values=np.where(mask, taken(campaign.values), np.nan),
+            mask=mask,
+            sigma=np.where(mask, taken(campaign.sigma), np.nan),
+            lines=np.where(real, taken(campaign.lines), 0),
+        ),
+        lanes={**problem.lanes, "times": times},
+        observed=np.where(real[..., None], taken(problem.observed), 0.0),
+        weights=np.where(real[..., None], taken(problem.weights), 0.0),
+        sigma=np.where(real[..., None], taken(problem.sigma), np.nan),
+    )
+
+
 def reference_temperature(campaign: Campaign) -> float | None:
     """Harmonic mean of the temperatures of all measured values, K; of all experiments where nothing is measured. None without T.
 

@@ -1,0 +1,133 @@
+"""`kinetix fit`: what is printed and in which order, what is written and when, and what the exit code says."""
+
+import errno
+import json
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import kinetix.cli.work
+import kinetix.io
+from kinetix.io import read_tree
+from kinetix.report import text_report
+from tests.cli.places import TANK, errors, kinetix, write_tank
+
+ANSWER = {"fit.nc", "summary.json", "report.txt", "parity.png", "residuals.png", "arrhenius.png"}
+KEYS = {"converged", "status", "objective", "n_observations", "n_parameters", "parameters"}
+PARAMETER_KEYS = {"value", "unit", "stderr", "lower95", "upper95", "fixed", "at_bound"}
+
+
+@pytest.fixture(scope="module")
+def answered(tmp_path_factory):
+    """One fit of the tank, for all who only look."""
+    folder = tmp_path_factory.mktemp("answered")
+    study = write_tank(folder)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("KINETIX_CACHE", "off")
+        patch.chdir(folder)
+        return kinetix("fit", study.name), folder
+
+
+def test_recognition_first_then_the_report_then_where_it_was_written(answered):
+    result, folder = answered
+    assert result.exit_code == 0, result.stderr
+    assert result.stderr == ""
+    marks = ["tank.csv: 12 rows read, 24 values used", "The fit converged", "r1.k_ref", "Statistics", " s, compile ", "Written to tank-fit: "]
+    positions = [result.stdout.index(mark) for mark in marks]
+    assert positions == sorted(positions)
+    assert result.stdout.count("12 rows read") == 1
+
+
+def test_estimates_are_those_behind_the_data(answered):
+    _, folder = answered
+    summary = json.loads((folder / "tank-fit" / "summary.json").read_text(encoding="utf-8"))
+    assert summary.keys() >= KEYS
+    assert summary["converged"] is True
+    assert (summary["n_observations"], summary["n_parameters"]) == (24, 3)
+    found = summary["parameters"]
+    assert all(entry.keys() >= PARAMETER_KEYS for entry in found.values())
+    for name, truth in {"r1.k_ref": 0.2, "r1.Ea": 70.0, "r2.k_ref": 0.07}.items():
+        assert abs(found[name]["value"] - truth) < 3 * found[name]["stderr"] < 0.1 * truth
+    assert found["r2.Ea"]["fixed"] is True
+
+
+def test_all_of_the_answer_is_in_the_folder(answered):
+    result, folder = answered
+    files = {path.name for path in (folder / "tank-fit").iterdir()}
+    assert files == ANSWER
+    assert set(result.stdout.splitlines()[-1].partition(": ")[2].split(", ")) == ANSWER
+    assert {path.name for path in folder.iterdir()} == {"tank.toml", "tank.csv", "tank-fit"}
+    tree = read_tree(folder / "tank-fit" / "fit.nc")
+    assert (folder / "tank-fit" / "report.txt").read_text(encoding="utf-8") == text_report(tree)
+    assert "12 rows read" in text_report(tree)
+    assert tree.attrs["study_text"] == TANK
+    assert all(tree.attrs[f"{step}_seconds"] > 0 for step in ("import", "trace", "compile", "run"))
+    assert (folder / "tank-fit" / "parity.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_without_a_study_file_and_again_with_the_one_it_saves(place):
+    write_tank(place)
+    (place / "tank.csv").rename(place / "runs.csv")
+    (place / "new").mkdir()
+    options = ["--reaction", "A -> B", "--reaction", "slow: B -> C", "--reactor", "cstr", "--feed", "A=1 mol/L", "--feed", "default=0 mol/L"]
+    options += ["--start", "r1.k=0.1 1/min", "--start", "r1.Ea=60 kJ/mol", "--start", "slow.k=0.05 1/min", "--known", "slow.Ea=80 kJ/mol"]
+    first = kinetix("fit", "runs.csv", *options, "--noise", "A=0.002 mol/L", "--noise", "B=0.002 mol/L", "--sigma", "trusted", "--json",
+                    "--write-study", "new/study.toml")  # fmt: skip
+    assert first.exit_code == 0, first.stderr
+    summary = json.loads(first.stdout)
+    assert summary["sigma_meaning"] == "trusted"
+    assert first.stderr.splitlines() == [
+        "Written to runs-fit: fit.nc, summary.json, report.txt, parity.png, residuals.png, arrhenius.png",
+        "Study written to new/study.toml",
+    ]
+    assert json.loads((place / "runs-fit" / "summary.json").read_text(encoding="utf-8"))["parameters"] == summary["parameters"]
+    assert tomllib.loads((place / "new" / "study.toml").read_text(encoding="utf-8"))["data"]["files"] == ["../runs.csv"]
+    second = kinetix("fit", "new/study.toml", "--json", "--out", "again")
+    assert json.loads(second.stdout)["parameters"] == summary["parameters"]
+
+    refused = kinetix("fit", "runs.csv", *options, "--write-study", "new/study.toml", "--out", "third")
+    assert refused.exit_code == 1
+    assert errors(refused) == ["--write-study new/study.toml: the file exists. Choose another name, or remove it."]
+    assert not (place / "third").exists()
+
+
+def test_a_fit_that_does_not_converge_is_written_and_ends_with_1(place):
+    result = kinetix("fit", write_tank(place), "--max-iterations", 1, "--quiet", "--out", "deep/er")
+    assert result.exit_code == 1
+    assert result.stdout == ""
+    (problem,) = errors(result)
+    assert problem.startswith("the fit did not converge: the iteration limit was reached")
+    summary = json.loads((place / "deep" / "er" / "summary.json").read_text(encoding="utf-8"))
+    assert (summary["converged"], summary["status"]) == (False, "iteration limit")
+    assert {path.name for path in (place / "deep" / "er").iterdir()} == ANSWER
+
+
+def test_an_interrupt_keeps_the_best_point(place, monkeypatch):
+    def interrupting(wanted=True):
+        class Interrupted:
+            def __enter__(self):
+                return self.say
+
+            def __exit__(self, *_):
+                return False
+
+            def say(self, text):
+                if text.startswith("iteration 2"):
+                    raise KeyboardInterrupt
+
+        return Interrupted()
+
+    monkeypatch.setattr(kinetix.cli.work, "progress", interrupting)
+    result = kinetix_command("fit", write_tank(place))
+    assert result.exit_code == 1
+    assert [problem.partition(" (")[0] for problem in errors(result)] == [
+        "the fit did not converge: stopped by the user; the best point so far is kept"
+    ]
+    summary = json.loads((place / "tank-fit" / "summary.json").read_text(encoding="utf-8"))
+    assert summary["status"] == "stopped"
+    assert summary["parameters"]["r1.k_ref"]["value"] != 0.1
+
+
+kinetix_command = kinetix_module_safe = None
