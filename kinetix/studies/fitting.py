@@ -206,7 +206,7 @@ def _facts(problem: Problem, evaluator: Evaluator, outcome: Outcome, final: Eval
         r_squared=_r_squared(problem, observed, predicted),
         rank=linear.rank,
         condition_number=linear.condition_number,
-        null_directions=_null_directions(linear, [table.names[i] for i in table.free], [table.parameters[i].scale for i in table.free]),
+        null_directions=_null_directions(_flat(linear, outcome), [table.names[i] for i in table.free], [table.parameters[i].scale for i in table.free]),
         status=outcome.status,
         message=outcome.message,
         iterations=outcome.iterations,
@@ -267,9 +267,15 @@ def _r_squared(problem: Problem, observed: np.ndarray, predicted: np.ndarray) ->
     return np.array(out)
 
 
-def _null_directions(linear: LinearCovariance, names: list[str], scales: list[str]) -> tuple[str, ...]:
+def _flat(linear: LinearCovariance, outcome: Outcome) -> list[np.ndarray]:
+    """Directions that the residuals do not see; on a plateau only the search has noticed one."""
+    directions = list(linear.null_directions)
+    return directions if directions or outcome.direction is None else [outcome.direction]
+
+
+def _null_directions(directions: list[np.ndarray], names: list[str], scales: list[str]) -> tuple[str, ...]:
     sentences = []
-    for direction in linear.null_directions:
+    for direction in directions:
         parts = [i for i in np.argsort(-np.abs(direction)) if abs(direction[i]) > 0.05]
         terms = " ".join(f"{direction[i]:+.2f} {'ln ' if scales[i] == 'log' else ''}{names[i]}" for i in parts)
         sentences.append(f"the data do not change along {terms}")
