@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from kinetix.precision import float64
     from kinetix.simulation import predict
     from kinetix.status import Status
-    from kinetix.studies.python import CSTR, Batch, Differential, estimate, fit, simulate
+    from kinetix.studies.python import CSTR, Batch, Differential, estimate, fit, problem, simulate
     from kinetix.units import parse_quantity
 
     __version__ = version("kinetix-chem")
@@ -39,6 +39,7 @@ _HOMES = {
     "parse_network": "kinetix.network",
     "parse_quantity": "kinetix.units",
     "predict": "kinetix.simulation",
+    "problem": "kinetix.studies.python",
     "read_csv": "kinetix.io",
     "read_tree": "kinetix.io",
     "simulate": "kinetix.studies.python",

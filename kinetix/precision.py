@@ -53,26 +53,39 @@ def lift(function: Callable[..., Any]) -> Callable[..., Any]:
         leaves, tree = jax.tree.flatten(args)
         traced = any(isinstance(leaf, Tracer) for leaf in leaves)
         if traced and jnp.result_type(float) == jnp.float64:
-            return function(*args)
+            return function(*fresh(args))
         if not traced:
             with float64():
                 result = compiled(*jax.tree.unflatten(tree, [_concrete64(leaf) for leaf in leaves]))
             return jax.tree.map(np.asarray, result)
+        given = [isinstance(leaf, Tracer) for leaf in leaves]
+        known = [None if is_traced else _concrete64(leaf) for leaf, is_traced in zip(leaves, given, strict=True)]
         out_tree = None
 
-        def flat(*flat_leaves: Any) -> tuple[Any, ...]:
+        def flat(*traced_leaves: Any) -> tuple[Any, ...]:
             nonlocal out_tree
-            out, out_tree = jax.tree.flatten(function(*jax.tree.unflatten(tree, flat_leaves)))
+            rest = iter(traced_leaves)
+            full = [next(rest) if is_traced else jnp.asarray(leaf) for leaf, is_traced in zip(known, given, strict=True)]
+            out, out_tree = jax.tree.flatten(function(*jax.tree.unflatten(tree, full)))
             return tuple(out)
 
-        out = _bridge(flat)(*[jnp.asarray(leaf) for leaf in leaves])
+        out = _bridge(flat)(*[leaf for leaf, is_traced in zip(leaves, given, strict=True) if is_traced])
         return jax.tree.unflatten(out_tree, out)
 
     return lifted
 
 
+def fresh(tree: Any) -> Any:
+    """`tree` with its concrete arrays copied.
+
+    JAX (seen in 0.10.2) remembers the conversion of a NumPy constant by the array's identity: an array that was once a constant
+    of 32-bit code enters 64-bit code rounded to float32. A copy has no past.
+    """
+    return jax.tree.map(lambda leaf: leaf if isinstance(leaf, Tracer) else np.array(leaf), tree)
+
+
 def _concrete64(leaf: Any) -> np.ndarray:
-    array = np.asarray(leaf)
+    array = np.array(leaf)
     return array.astype(np.float64) if np.issubdtype(array.dtype, np.floating) else array
 
 

@@ -104,3 +104,16 @@ def test_every_argument_has_its_gradient():
     np.testing.assert_allclose(grads[0], decayed.sum(), rtol=1e-6)
     np.testing.assert_allclose(grads[1], (-2 * TIMES * decayed).sum(), rtol=1e-6)
     np.testing.assert_allclose(grads[2], -decayed, rtol=1e-6)
+
+
+def test_an_array_that_was_a_32_bit_constant_stays_double():
+    """JAX 0.10 remembers a NumPy constant's float32 form; kinetix must not see it."""
+    T = np.array([340.123456789])
+
+    def scaled(x, T):
+        return predict(x, 0.0, T - T + 1.0)["c"] * 0.0 + lift(lambda x, T: x * T)(x, T)
+
+    jax.jit(lambda x: jnp.sum(T * x))(jnp.float32(1.0))
+    jax.jit(lambda x: jnp.sum(jnp.asarray(T) * x))(jnp.float32(1.0))
+    with float64():
+        assert float(jax.jit(lambda x: jnp.sum(scaled(x, T)))(jnp.float64(1.0))) == pytest.approx(340.123456789, rel=1e-15)

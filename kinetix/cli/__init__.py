@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 import time
 
@@ -12,6 +13,6 @@ def main() -> None:
     from kinetix.cli.app import app
 
     for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
+        if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a console without ° or σ shows a question mark instead of failing
     app(prog_name="kinetix", obj=began)

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import os
 from importlib.metadata import version
-from typing import TYPE_CHECKING
+from typing import Any
 
 import typer
 
 from kinetix.cli.compile_cache import VARIABLE, size_of, start_compile_cache
 from kinetix.cli.messages import telling
 
-if TYPE_CHECKING:
-    import jax
-
 GIBIBYTE = 2**30
+Device = Any
+"""`jax.Device`, which is no type to a type checker."""
 
 
 def devices() -> None:
@@ -32,9 +31,8 @@ def devices() -> None:
         import jax
 
         chosen = jax.devices()[0]
-        seen = list(dict.fromkeys([*jax.devices(), *jax.devices("cpu")]))
         typer.echo("Devices")
-        for device in seen:
+        for device in _seen():
             typer.echo(f"  {device.platform}:{device.id}  {device.device_kind}{_memory(device)}")
         typer.echo(f"Chosen: {chosen.platform}:{chosen.id}. {_reason(chosen, len(jax.devices()))}")
         typer.echo("Precision: float64 for every number, on every device; other programs' JAX settings are not touched.")
@@ -43,7 +41,17 @@ def devices() -> None:
         typer.echo("Versions: " + ", ".join(f"{name} {version(package)}" for name, package in packages))
 
 
-def _memory(device: jax.Device) -> str:
+def _seen() -> list[Device]:
+    """The devices of JAX's own choice, and the CPU."""
+    import jax
+
+    try:
+        return list(dict.fromkeys([*jax.devices(), *jax.devices("cpu")]))
+    except RuntimeError:  # JAX_PLATFORMS leaves the CPU out
+        return jax.devices()
+
+
+def _memory(device: Device) -> str:
     statistics = device.memory_stats() or {}
     limit = statistics.get("bytes_limit")
     if limit:
@@ -53,7 +61,7 @@ def _memory(device: jax.Device) -> str:
     return ""
 
 
-def _reason(chosen: jax.Device, count: int) -> str:
+def _reason(chosen: Device, count: int) -> str:
     if chosen.platform == "cpu":
         return "JAX sees no GPU. If there is one, it needs JAX's package for it: pip install 'kinetix-chem[cuda12]'."
     others = f" (the first of {count})" if count > 1 else ""

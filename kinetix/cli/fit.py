@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,7 +12,8 @@ import typer
 from kinetix.cli.messages import telling
 from kinetix.cli.options import Columns, Device, Json, MaxIterations, MaxSeconds, Out, Quiet, Sigma, pairs
 from kinetix.cli.work import Source, Wishes, answer, began, conclude, fitted, source_of
-from kinetix.errors import StudyError
+from kinetix.errors import ParameterError, Problems, StudyError
+
 
 def fit(
     context: typer.Context,
@@ -23,7 +25,8 @@ def fit(
     start: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="NAME=QUANTITY", help='Estimate a parameter from this start: r1.k="0.1 1/min", r1.Ea="60 kJ/mol". Repeatable.',
+            metavar="NAME=QUANTITY",
+            help='Estimate a parameter from this start: r1.k="0.1 1/min", r1.Ea="60 kJ/mol". Repeatable.',
             show_default=False,
         ),
     ] = None,
@@ -43,7 +46,9 @@ def fit(
         typer.Option(metavar="NAME=QUANTITY", help='A condition that is constant over the data: T="350 K".', show_default=False),
     ] = None,
     column: Columns = None,
-    ignore: Annotated[list[str] | None, typer.Option(metavar="HEADER", help="A column that is not used. Repeatable.", show_default=False)] = None,
+    ignore: Annotated[
+        list[str] | None, typer.Option(metavar="HEADER", help="A column that is not used. Repeatable.", show_default=False)
+    ] = None,
     noise: Annotated[
         list[str] | None,
         typer.Option(metavar="RESPONSE=QUANTITY", help='Standard deviation of a response: A="0.01 mol/L".', show_default=False),
@@ -96,7 +101,7 @@ def fit(
         raise typer.BadParameter("give one study file, or data files; not both.", param_hint="STUDY.toml|DATA.csv")
     given = [option for option, value in direct.items() if value]
     if studies and given:
-        raise typer.BadParameter(f"{', '.join(given)}: this is said in the study file; the option is for fits without one.", param_hint=given[0])
+        raise typer.BadParameter("this is said in the study file; the option is for fits without one.", param_hint=", ".join(given))
     if not studies and not reaction:
         raise typer.BadParameter('data files need a reaction; write for example --reaction "A -> B".', param_hint="--reaction")
     if not studies and not reactor:
@@ -126,6 +131,7 @@ def fit(
             if write_study.exists():
                 raise StudyError(f"--write-study {write_study}: the file exists. Choose another name, or remove it.")
         study = study_in(Path())
+        _require_constants(study)
         return Source("command line", study_text(study), study, Path())
 
     wishes = Wishes(out or Path(f"{files[0].stem}-fit"), as_json, quiet, max_iterations, max_seconds, device)
@@ -135,6 +141,17 @@ def fit(
         if write_study is not None:
             _save(study_in(write_study.parent), write_study, wishes)
         conclude(facts)
+
+
+def _require_constants(study: Mapping[str, Any]) -> None:
+    """That every reaction has a constant, told in words of the command line."""
+    problems = Problems()
+    for name, section in study["reactions"].items():
+        if not section.keys() & {"k", "A", "kf", "kr", "K"}:
+            wanted = [f"{name}.kf", f"{name}.kr"] if "<" in section["equation"] else [f"{name}.k"]
+            options = " and ".join(f'--start {constant}="0.1 1/min"' for constant in wanted)
+            problems.add(f"Reaction '{name}' ({section['equation']}) has no rate constant. Write {options}, or --known where it is known.")
+    problems.raise_if_any(ParameterError)
 
 
 def _save(study: dict[str, Any], path: Path, wishes: Wishes) -> None:

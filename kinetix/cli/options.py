@@ -15,14 +15,18 @@ Out = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print the summary as JSON, and nothing else, to stdout.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but warnings and errors.")]
 MaxIterations = Annotated[
-    int | None, typer.Option("--max-iterations", min=1, metavar="N", help="Stop after N iterations; the best point is kept.", show_default=False)
+    int | None,
+    typer.Option("--max-iterations", min=1, metavar="N", help="Stop after N iterations; the best point is kept.", show_default=False),
 ]
 MaxSeconds = Annotated[
     float | None,
-    typer.Option("--max-seconds", min=0.0, metavar="S", help="Stop after S seconds of iterations; the best point is kept.", show_default=False),
+    typer.Option(
+        "--max-seconds", min=0.0, metavar="S", help="Stop after S seconds of iterations; the best point is kept.", show_default=False
+    ),
 ]
 Device = Annotated[
-    Literal["cpu", "gpu"] | None, typer.Option("--device", help="Where to compute. Default: what 'kinetix devices' says.", show_default=False)
+    Literal["cpu", "gpu"] | None,
+    typer.Option("--device", help="Where to compute. Default: what 'kinetix devices' says.", show_default=False),
 ]
 Sigma = Annotated[
     Literal["trusted", "scaled"] | None,
@@ -51,7 +55,9 @@ def pairs(option: str, texts: Sequence[str] | None, example: str) -> dict[str, s
     for text in texts or ():
         name, _, value = (part.strip() for part in text.partition("="))
         if not name or not value:
-            raise typer.BadParameter(f"'{text}' is not of the form NAME=VALUE; write for example {option} \"{example}\".", param_hint=option)
+            raise typer.BadParameter(
+                f"'{text}' is not of the form NAME=VALUE; write for example {option} \"{example}\".", param_hint=option
+            )
         if name in found:
             raise typer.BadParameter(f"'{name}' is given twice ('{found[name]}' and '{value}'). Keep one.", param_hint=option)
         found[name] = value

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -71,7 +72,7 @@ def simulate(
 
 
 def _failed(tree: xr.DataTree) -> Iterator[str]:
-    status = tree["simulation"]["status"]
+    status = tree["simulation"].to_dataset()["status"]
     for name, code in zip(status["experiment"].values, status.values, strict=True):
         if not Status(int(code)).ok:
             yield f"experiment '{name}' could not be simulated: {Status(int(code)).sentence}."
@@ -97,7 +98,8 @@ def _print_table(tree: xr.DataTree) -> None:
     if len(kept) < len(rows):
         typer.echo(f"\n{len(rows)} rows, {SHOWN_ROWS} shown; --out FILE.nc holds all.")
     if left_out:
-        typer.echo(f"\nNot shown for want of room: {', '.join(left_out)}; --out FILE.nc holds all.")
+        text = f"Not shown for want of room: {', '.join(left_out)}; --out FILE.nc holds all."
+        typer.echo("\n" + fill(text, WIDTH, break_long_words=False))
 
 
 def _columns(tree: xr.DataTree) -> tuple[list[str], list[list[str]]]:

@@ -18,7 +18,6 @@ from kinetix.cli.progress import progress
 from kinetix.errors import InputError
 
 if TYPE_CHECKING:
-    import jax
     import xarray as xr
 
     from kinetix.results import FitFacts
@@ -87,8 +86,8 @@ def problem_of(source: Source, *, predict_all: bool = False) -> tuple[Study, Pro
 
 
 @contextmanager
-def on_device(kind: str | None) -> Iterator[jax.Device]:
-    """Computations inside run on the first device of this kind; on JAX's own choice where None.
+def on_device(kind: str | None) -> Iterator[Any]:
+    """Computations inside run on the first device of this kind, a `jax.Device`; on JAX's own choice where None.
 
     Raises:
         InputError: there is no such device.
@@ -134,7 +133,10 @@ def fitted(read: Callable[[], Source], wishes: Wishes, since: float) -> tuple[Fi
             start_compile_cache()
             facts = fit_problem(
                 problem,
-                FitLimits(wishes.max_iterations or study.fit.max_iterations, wishes.max_seconds or study.fit.max_seconds),
+                FitLimits(
+                    study.fit.max_iterations if wishes.max_iterations is None else wishes.max_iterations,
+                    study.fit.max_seconds if wishes.max_seconds is None else wishes.max_seconds,
+                ),
                 on_iteration=lambda iteration: say(f"iteration {iteration.number}, sum of squares {iteration.ssr:.6g}"),
                 study_text=source.text,
                 import_seconds=import_seconds,

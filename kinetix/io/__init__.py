@@ -1,7 +1,6 @@
 """The only room that opens files: tables, study files, results."""
 
 from kinetix.io.campaigns import read_csv as read_csv
-
 from kinetix.io.folders import whole_folder as whole_folder
 from kinetix.io.folders import writable_place as writable_place
 from kinetix.io.folders import write_fit as write_fit

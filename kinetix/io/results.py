@@ -40,6 +40,12 @@ def read_tree(path: str | os.PathLike[str]) -> xr.DataTree:
 
     Raises:
         DataError: the file does not exist or is no netCDF-4 file.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = write_tree(xr.DataTree.from_dict({"/": xr.Dataset(attrs={"title": "tank"})}), Path(folder, "fit.nc"))
+    ...     read_tree(path).attrs["title"]
+    'tank'
     """
     if not Path(path).is_file():
         raise DataError(f"{path} does not exist: expected a result file, for example fit.nc in the folder given to --out.")

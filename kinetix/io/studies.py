@@ -16,6 +16,8 @@ from kinetix.experiments import Table
 from kinetix.io.results import whole_file
 from kinetix.io.tables import neighbour, read_table
 
+_PART = re.compile(r"'([^']*)'")
+_KEY = re.compile(r"\((?:'[^']*',? ?)+\)")  # ('reactions', 'r1'), as tomllib writes [reactions.r1]
 _PLACE = re.compile(r"\s*\(at (?:line (?P<line>\d+), column (?P<column>\d+)|end of document)\)$")
 
 
@@ -37,7 +39,7 @@ def read_study(path: str | os.PathLike[str]) -> tuple[str, dict[str, Any]]:
     >>> _ = path.write_text('schema = 1\ntitle = Tank\n', encoding="utf-8")
     >>> read_study(path)
     Traceback (most recent call last):
-    kinetix.errors.StudyError: study.toml, line 2, column 9: invalid value ('title = Tank'). Text and quantities stand in quotes, ...
+    kinetix.errors.StudyError: study.toml, line 2, column 9: invalid value (found 'title = Tank'). Text and quantities stand in quotes, ...
     >>> folder.cleanup()
     """
     path = Path(path)
@@ -104,9 +106,9 @@ def read_tables(files: Iterable[str], folder: str | os.PathLike[str] = ".", enco
 def _not_toml(name: str, text: str, message: str) -> str:
     place = _PLACE.search(message)
     what = message[: place.start()] if place else message
-    what = f"{what[:1].lower()}{what[1:]}"
-    advice = 'Text and quantities stand in quotes, for example k = "0.1 1/min"; a table { ... } stands on one line.'
+    what = _KEY.sub(lambda key: f"[{'.'.join(re.findall(_PART, key[0]))}]", f"{what[:1].lower()}{what[1:]}")
+    advice = ' Text and quantities stand in quotes, for example k = "0.1 1/min".' if "value" in what else ""
     if place is None or place["line"] is None:
-        return f"{name}, end of the file: {what}. {advice}"
+        return f"{name}, end of the file: {what}.{advice}"
     line = text.split("\n")[int(place["line"]) - 1].strip()
-    return f"{name}, line {place['line']}, column {place['column']}: {what} ('{line}'). {advice}"
+    return f"{name}, line {place['line']}, column {place['column']}: {what} (found '{line}').{advice}"

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from kinetix.errors import ParameterError
-from kinetix.parameters.specification import Estimate, Number
+from kinetix.parameters.specification import Number
 from kinetix.units import Dimension, Quantity, Unit, example_unit, require
 
 
@@ -52,17 +52,10 @@ def parameter(name: str, number: Number, dimension: Dimension | None, positive: 
         if dimension is not None:
             require(number, dimension, name)
         return Parameter(name, number.unit, number.si, -np.inf, np.inf, "linear", True)
-    if number.start is None:
-        example = example_unit(dimension) if dimension is not None else "unit"
-        raise ParameterError(
-            f"Parameter '{name}' has no start, and finding starts from the data is not available yet."
-            f' Write start = "<number> {example}".'
-        )
-    for quantity in (number.start, number.lower, number.upper):
-        if quantity is not None:
-            require(quantity, dimension if dimension is not None else number.start.unit.dimension, name)
+    written = [quantity for quantity in (number.start, number.lower, number.upper) if quantity is not None]
+    for quantity in written:
+        require(quantity, dimension if dimension is not None else written[0].unit.dimension, name)
     scale = number.scale or ("log" if positive else "linear")
-    start = number.start.si
     lower = number.lower.si if number.lower is not None else -np.inf
     upper = number.upper.si if number.upper is not None else np.inf
     if lower > upper:
@@ -71,17 +64,23 @@ def parameter(name: str, number: Number, dimension: Dimension | None, positive: 
         )
     if lower == upper and not number.fixed:
         raise ParameterError(f"Parameter '{name}': both bounds are {_text(number.lower)}. Write it as a plain quantity, or fixed = true.")
-    if scale == "log":
-        if number.lower is not None and lower <= 0:
-            raise ParameterError(
-                f"Parameter '{name}' is fitted on a log scale, so its lower bound must be above 0 (got {_text(number.lower)})."
-                ' Give a small positive bound, or write scale = "linear".'
-            )
-        if start <= 0:
-            raise ParameterError(
-                f"Parameter '{name}' is fitted on a log scale, so its start must be above 0 (got {_text(number.start)})."
-                ' Give a positive start, or write scale = "linear".'
-            )
+    if scale == "log" and number.lower is not None and lower <= 0:
+        raise ParameterError(
+            f"Parameter '{name}' is fitted on a log scale, so its lower bound must be above 0 (got {_text(number.lower)})."
+            ' Give a small positive bound, or write scale = "linear".'
+        )
+    if number.start is None:
+        example = example_unit(dimension) if dimension is not None else "unit"
+        raise ParameterError(
+            f"Parameter '{name}' has no start, and finding starts from the data is not available yet."
+            f' Write start = "<number> {example}".'
+        )
+    start = number.start.si
+    if scale == "log" and start <= 0:
+        raise ParameterError(
+            f"Parameter '{name}' is fitted on a log scale, so its start must be above 0 (got {_text(number.start)})."
+            ' Give a positive start, or write scale = "linear".'
+        )
     if not lower <= start <= upper:
         bound = f"below its lower bound {_text(number.lower)}" if start < lower else f"above its upper bound {_text(number.upper)}"
         raise ParameterError(f"Parameter '{name}': start {_text(number.start)} is {bound}.")

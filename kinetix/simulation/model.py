@@ -8,9 +8,12 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
+from jax.core import Tracer
+from jax.typing import ArrayLike
 
 from kinetix.network import Kinetics, rates
 from kinetix.parameters import ConstantBindings, with_literals
+from kinetix.precision import fresh, lift
 from kinetix.rates import constants_at
 from kinetix.reactors import Lane, Reactor, States
 from kinetix.simulation.formulas import Formula
@@ -68,20 +71,35 @@ class Prediction(NamedTuple):
     steps: jax.Array
 
 
-def predict(model: Model, parameters: jax.Array, lanes: Lane) -> Prediction:
-    """Responses of all lanes.
+def predict(model: Model, parameters: ArrayLike, lanes: Lane) -> Prediction:
+    """Responses of all lanes, in float64 whatever the host's precision; differentiable in parameters and lanes.
 
     Args:
         model: reactor, network and responses.
         parameters: physical values, SI, (parameter,).
-        lanes: arrays with a leading lane axis (`kinetix.simulation.lanes`).
+        lanes: arrays with a leading lane axis, SI: `times`, `T`, `tau`, `feed`, `initial`, ...
+
+    Returns:
+        `Prediction`: NumPy arrays; under a host's jit, vmap or grad JAX arrays, in the host's dtype.
+
+    >>> import kinetix as kx
+    >>> tank = kx.problem(
+    ...     kx.CSTR(kx.parse_network("A -> B")),
+    ...     {"r1.k": "1 1/min", "feed.A": "1 mol/L", "feed.B": "0 mol/L"},
+    ...     conditions={"tau": "3 min"},
+    ... )
+    >>> kx.predict(tank.model, tank.parameters, tank.lanes).values.round(9).tolist()  # mol/m^3: A, B
+    [[[250.0, 750.0]]]
     """
-    model, parameters, lanes = jax.tree.map(jnp.asarray, (model, parameters, dict(lanes)))
-    return jax.vmap(respond, (None, None, 0))(model, parameters, lanes)
+    if any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves((model, parameters, lanes))):
+        # lane by lane, so that a lane's derivatives stay its own under a 32-bit host as well
+        return jax.vmap(_respond64, (None, None, 0))(model, parameters, jax.tree.map(jnp.asarray, fresh(dict(lanes))))
+    return _predict64(model, parameters, lanes)
 
 
 def respond(model: Model, parameters: jax.Array, lane: Lane) -> Prediction:
-    """Responses of one lane, (time, response)."""
+    """Responses of one lane, (time, response), in the precision in force."""
+    model, parameters, lane = jax.tree.map(jnp.asarray, (model, parameters, dict(lane)))
     amounts = {name: _amounts(getattr(model, name), parameters, lane[name]) for name in ("initial", "feed") if name in lane}
     lane = {**lane, **amounts}
     thermal = model.constants.thermal(parameters)
@@ -90,6 +108,14 @@ def respond(model: Model, parameters: jax.Array, lane: Lane) -> Prediction:
     else:
         states = model.reactor.solve(model.kinetics, thermal, lane, model.options)
     return Prediction(_responses(model, states, lane), states.status, states.steps)
+
+
+def _predict_all(model: Model, parameters: jax.Array, lanes: Lane) -> Prediction:
+    return jax.vmap(respond, (None, None, 0))(model, parameters, lanes)
+
+
+_respond64 = lift(respond)
+_predict64 = lift(_predict_all)
 
 
 def _amounts(positions: jax.Array, parameters: jax.Array, given: jax.Array) -> jax.Array:

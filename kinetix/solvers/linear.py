@@ -32,7 +32,8 @@ def gauss_jordan(matrix: Array) -> tuple[Array, Array]:
         entries = lax.dynamic_index_in_dim(tableau, column, 1, keepdims=False)
         used = jnp.any((order[None, :] == rows[:, None]) & (rows < column), axis=1)
         size = lax.select(used, jnp.full_like(entries, -1.0), jnp.abs(entries))
-        best = lax.argmax(size, 0, jnp.int32)
+        # not argmax: JAX lowers it in the host's precision, which fails under a 32-bit host's jit
+        best = jnp.minimum(jnp.min(jnp.where(size == jnp.max(size), rows, n)), n - 1)
         pivot = tableau[best] / entries[best]
         tableau = jnp.where((rows == best)[:, None], pivot, tableau - entries[:, None] * pivot)
         order = jnp.where(rows == column, best, order)

@@ -17,7 +17,7 @@ from kinetix.solvers.system import Arguments, System, all_finite, check_vector, 
 from kinetix.status import Status
 
 SLOWEST_GROWTH, FASTEST_GROWTH, BACK = 1.5, 50.0, 0.2
-NEWTON_BELOW, LATER = 1e-6, 0.1
+NEWTON_BELOW, LATER = 1e-2, 0.1
 BELOW_ZERO = 1e-10
 ROUNDING, SINGULAR = 64.0, 4.0
 LINEAR = 0.3

@@ -15,7 +15,9 @@ from kinetix.results import FitFacts
 from kinetix.units import TEMPERATURE
 
 
-def arrhenius_starts(table: Table, columns: Mapping[str, str] | None = None, *, constant: str = "k", at: str | None = None) -> dict[str, Any]:
+def arrhenius_starts(
+    table: Table, columns: Mapping[str, str] | None = None, *, constant: str = "k", at: str | None = None
+) -> dict[str, Any]:
     """Starts of k and Ea for `arrhenius_study`: the straight line of ln k over 1/T, by ordinary least squares.
 
     ln k = ln k_ref - Ea/R (1/T - 1/T_ref) is linear in ln k_ref and Ea, so that the line is already the answer where ln k has
@@ -35,7 +37,7 @@ def arrhenius_starts(table: Table, columns: Mapping[str, str] | None = None, *, 
 
     >>> from kinetix.experiments import parse_table
     >>> arrhenius_starts(parse_table("T [K],k [1/s]\\n300,1\\n320,4\\n340,13\\n", "k.csv"), at="320 K")
-    {'k': {'start': '3.93617 1/s', 'scale': 'log'}, 'Ea': {'start': '54.4399 kJ/mol'}, 'at': '320 K'}
+    {'k': {'start': '3.93747 1/s', 'scale': 'log'}, 'Ea': {'start': '54.4026 kJ/mol'}, 'at': '320 K'}
     """
     campaign = build_campaign([table], Vocabulary((), {constant: None}, {"T": TEMPERATURE}), columns=columns)
     used = campaign.mask[:, 0, 0]
@@ -95,15 +97,15 @@ class ArrheniusPair:
         }
 
     def __str__(self) -> str:
-        error_A, error_Ea = np.sqrt(np.diag(self.covariance))
+        (a, b), (_, c) = self.covariance
+        at_reference = round(self.correlation_at_reference, 4) + 0.0  # no -0
         return "\n".join(
             [
                 f"k = A exp(-Ea/(R T)), A in {self.unit}",
-                f"  ln A          {self.log_A:.6g}, standard error {error_A:.2g}",
-                f"  Ea            {self.Ea / 1000:.6g} kJ/mol, standard error {error_Ea / 1000:.2g} kJ/mol",
-                f"  covariance    [[{self.covariance[0, 0]:.5g}, {self.covariance[0, 1]:.5g} J/mol], "
-                f"[{self.covariance[1, 0]:.5g} J/mol, {self.covariance[1, 1]:.5g} (J/mol)^2]] of ln A and Ea",
-                f"  correlation   {self.correlation:.6f} of ln A and Ea; {round(self.correlation_at_reference, 4) + 0.0:g} of ln k and Ea at T_ref",
+                f"  ln A          {self.log_A:.6g}, standard error {np.sqrt(a):.2g}",
+                f"  Ea            {self.Ea / 1000:.6g} kJ/mol, standard error {np.sqrt(c) / 1000:.2g} kJ/mol",
+                f"  covariance    [[{a:.5g}, {b:.5g} J/mol], [{b:.5g} J/mol, {c:.5g} (J/mol)^2]] of ln A and Ea",
+                f"  correlation   {self.correlation:.6f} of ln A and Ea; {at_reference:g} of ln k and Ea at T_ref",
                 f"  T_ref         {self.T_ref:.6g} K",
             ]
         )

@@ -291,9 +291,7 @@ def _profiles(problem: Problem, evaluator: Evaluator, theta: np.ndarray) -> Dens
     for first in range(0, CURVE_POINTS, width):
         part = grid[:, first : first + width]
         filled = np.concatenate([part, np.repeat(part[:, -1:], width - part.shape[1], axis=1)], axis=1)
-        with float64():
-            lanes = {**evaluator.lanes, "times": jnp.asarray(filled)}
-        pieces.append(np.asarray(evaluator(theta, lanes).values)[:, : part.shape[1]])
+        pieces.append(np.asarray(evaluator(theta, {**evaluator.lanes, "times": filled}).values)[:, : part.shape[1]])
     return Dense(grid, np.concatenate(pieces, axis=1))
 
 

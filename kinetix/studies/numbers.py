@@ -9,7 +9,7 @@ from typing import Any
 
 from kinetix.errors import InputError, ParameterError, nearest
 from kinetix.parameters import Estimate, Number, Temperature
-from kinetix.units import TEMPERATURE, Quantity, parse_quantity, parse_unit, require
+from kinetix.units import DIMENSIONLESS, MOLAR_ENERGY, TEMPERATURE, Dimension, Quantity, parse_quantity, parse_unit, require
 
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _ESTIMATE_KEYS = ("start", "bounds", "scale", "fixed", "prior", "per", "at", "value")
@@ -31,8 +31,8 @@ class Written:
     at: float | None = None
 
 
-def parse_known(value: object, where: str) -> Quantity:
-    """A known quantity: text with a unit, or a plain number (dimensionless).
+def parse_known(value: object, where: str, expect: Dimension | None = None) -> Quantity:
+    """A known quantity: text with a unit, or a plain number (dimensionless). `expect`: its dimension, where that is known.
 
     >>> parse_known("2 L/mol", "r1.K").si
     0.002
@@ -40,11 +40,11 @@ def parse_known(value: object, where: str) -> Quantity:
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):
         raise ParameterError(f'{where}: expected a quantity such as "0.1 1/min", found {value!r}.')
     if isinstance(value, str):
-        return parse_quantity(value, what=where)
+        return parse_quantity(value, expect, what=where)
     return Quantity(float(value), parse_unit("1"))
 
 
-def parse_number(value: object, where: str) -> Written | Reference:
+def parse_number(value: object, where: str, expect: Dimension | None = None) -> Written | Reference:
     """A known quantity, an estimate, or the name of a parameter.
 
     >>> parse_number({"start": "0.1 1/min", "bounds": ["0.01 1/min", "1 1/min"]}, "r1.k").number.upper.value
@@ -55,7 +55,7 @@ def parse_number(value: object, where: str) -> Written | Reference:
     if isinstance(value, str) and _NAME.fullmatch(value.strip()):
         return Reference(value.strip())
     if not isinstance(value, Mapping):
-        return Written(parse_known(value, where))
+        return Written(parse_known(value, where, expect))
     table: Mapping[str, Any] = value
     for key in table:
         if key not in _ESTIMATE_KEYS:
@@ -66,15 +66,15 @@ def parse_number(value: object, where: str) -> Written | Reference:
     if "value" in table:
         if "start" in table or "bounds" in table:
             raise ParameterError(f"{where}: 'value' is a known number and 'start' an estimate. Keep one.")
-        return Written(parse_known(table["value"], where), at)
-    lower, upper = _bounds(table["bounds"], where) if "bounds" in table else (None, None)
+        return Written(parse_known(table["value"], where, expect), at)
+    lower, upper = _bounds(table["bounds"], where, expect) if "bounds" in table else (None, None)
     scale = table.get("scale")
     if scale not in (None, "log", "linear"):
         raise ParameterError(f"{where}: scale is {scale!r}; expected \"log\" or \"linear\".")
     fixed = table.get("fixed", False)
     if not isinstance(fixed, bool):
         raise ParameterError(f"{where}: fixed is {fixed!r}; expected true or false.")
-    start = parse_known(table["start"], where) if "start" in table else None
+    start = parse_known(table["start"], where, expect) if "start" in table else None
     return Written(Estimate(start, lower, upper, scale, fixed), at)
 
 
@@ -83,10 +83,10 @@ def parse_temperature(value: object, where: str) -> float:
     return require(parse_known(value, where), TEMPERATURE, where).si
 
 
-def _bounds(value: object, where: str) -> tuple[Quantity | None, Quantity | None]:
+def _bounds(value: object, where: str, expect: Dimension | None) -> tuple[Quantity | None, Quantity | None]:
     if not isinstance(value, (list, tuple)) or len(value) != 2:
         raise ParameterError(f'{where}: bounds are two quantities, for example ["0.01 1/min", "10 1/min"]; found {value!r}.')
-    return parse_known(value[0], f"{where}, lower bound"), parse_known(value[1], f"{where}, upper bound")
+    return parse_known(value[0], f"{where}, lower bound", expect), parse_known(value[1], f"{where}, upper bound", expect)
 
 
 def parse_constant(value: object, where: str, symbol: str = "k") -> Temperature | Reference:
@@ -139,13 +139,13 @@ def parse_constant(value: object, where: str, symbol: str = "k") -> Temperature 
         number.number,
         factor,
         at,
-        _part(value[energy[0]], f"{where}.{energy[0]}") if energy else None,
-        _part(value["b"], f"{where}.b") if "b" in value else None,
+        _part(value[energy[0]], f"{where.removesuffix('.k')}.{energy[0]}", MOLAR_ENERGY) if energy else None,
+        _part(value["b"], f"{where.removesuffix('.k')}.b", DIMENSIONLESS) if "b" in value else None,
     )
 
 
-def _part(value: object, where: str) -> Number:
-    number = parse_number(value, where)
+def _part(value: object, where: str, expect: Dimension) -> Number:
+    number = parse_number(value, where, expect)
     if isinstance(number, Reference):
         raise InputError(f"{where}: expected a quantity or a table with start, found the name '{number.name}'.")
     return number.number

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from math import fsum
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from kinetix.errors import ConditionError, ExpressionError, InputError, Paramete
 from kinetix.experiments import Campaign
 from kinetix.expression import Expression, Symbol, dimension, symbols
 from kinetix.expression.syntax import Call
-from kinetix.network import padded, stack_laws
+from kinetix.network import Reaction, padded, stack_laws
 from kinetix.parameters import BoundConstant, ConstantBook, DerivedFactor, Estimate, Number, ParameterTable, Temperature, bindings
 from kinetix.rates import Constant, Law
 from kinetix.simulation import FROM_LANE, Choice, ExplicitModel, Formula, Model, ReactorModel, Spoken, measured_responses
@@ -67,6 +68,11 @@ class Problem:
     weights: np.ndarray
     sigma: np.ndarray
     sigma_meaning: str
+
+    @property
+    def parameters(self) -> np.ndarray:
+        """Known values and starts, SI, (parameter,)."""
+        return self.table.start
 
 
 @dataclass(frozen=True)
@@ -163,17 +169,17 @@ def assemble(
 
 
 def only_measured(problem: Problem) -> Problem:
-    """The problem without the times at which nothing was measured, so that a deleted value leaves no trace, not even a stop of the integration.
+    """The problem without the times at which nothing was measured: a deleted value leaves no trace, not even a stop of the integration.
 
     An experiment in which nothing was measured at all keeps its times.
     """
     campaign = problem.campaign
-    kept = problem.weights.any(axis=2)
+    kept = np.any(problem.weights > 0, axis=2)
     kept[~kept.any(axis=1)] = True
     if kept.all():
         return problem
     width = kept.sum(axis=1).max()
-    rows = np.stack([np.resize(np.flatnonzero(lane), width) for lane in kept])
+    rows = np.stack([np.resize(np.flatnonzero(kept[lane]), width) for lane in range(len(kept))])
     rows = np.maximum.accumulate(rows, axis=1)  # the last time repeated
     real = np.arange(width) < kept.sum(axis=1)[:, None]
 
@@ -212,7 +218,8 @@ def reference_temperature(campaign: Campaign) -> float | None:
     else:
         return None
     counts = campaign.mask.sum(axis=2) if campaign.mask.any() else np.ones(campaign.times.shape)
-    return float(counts.sum() / (counts / T).sum())
+    # exactly rounded sums: the order of the experiments and empty rows leave no trace in the last digit
+    return fsum(counts.ravel()) / fsum((counts / T).ravel())
 
 
 # ------------------------------------------------------------------------------------------------------------- constants
@@ -276,16 +283,18 @@ def _law_constants(book: ConstantBook, spoken: ReactorModel, given: Given, named
                     try:
                         positions[name] = book.add(name, constant, spec)
                     except InputError as error:
-                        raise ParameterError(*(_with_order(problem, reaction.name, law) for problem in error.problems)) from None
+                        raise ParameterError(*(_with_order(problem, reaction, law) for problem in error.problems)) from None
     for name in given.constants:
         if name not in expected:
             problems.add(f"Parameter '{name}' belongs to no rate law (known: {', '.join(sorted(expected))}).{nearest(name, expected)}")
     return positions
 
 
-def _with_order(problem: str, reaction: str, law: Law) -> str:
+def _with_order(problem: str, reaction: Reaction, law: Law) -> str:
     """A dimension error of a rate constant also says which reaction and law it serves."""
-    return f"Reaction '{reaction}', rate {law.text}: {problem}" if "is needed" in problem else problem
+    if "is needed" not in problem:
+        return problem
+    return f"Reaction '{reaction.name}' ({reaction.equation}) has the rate {law.text}, which fixes the dimension: {problem}"
 
 
 # --------------------------------------------------------------------------------------------------------------- amounts
@@ -491,7 +500,8 @@ def _sigma_meaning(campaign: Campaign, sigma: str | None) -> str:
     if sigma is None:
         raise ParameterError(
             'Sigma is given, but not how it is meant. Write sigma = "trusted" under [fit] (standard errors use it as it is)'
-            ' or sigma = "scaled" (only ratios count; the size is estimated from the residuals).'
+            ' or sigma = "scaled" (only ratios count; the size is estimated from the residuals); on the command line --sigma trusted or'
+            " --sigma scaled."
         )
     if not given[campaign.mask].all():
         i, j, k = np.argwhere(campaign.mask & ~given)[0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from kinetix.experiments import Campaign
@@ -17,7 +18,7 @@ def provenance(problem: Problem) -> dict[str, str]:
     return {
         "kinetix_version": kinetix.__version__,
         "jax_version": jax.__version__,
-        "device": str(jax.devices()[0].device_kind),
+        "device": str(next(iter(jnp.zeros(()).devices())).device_kind),  # the one in force, not JAX's first
         "dtype": "float64",
         "data_hash": problem.campaign.data_hash,
         "seed": "none",

@@ -192,6 +192,35 @@ def simulate(
     >>> float(tree["simulation/predicted"].sel(response="A")[0, 1].round(6))
     0.4
     """
+    return simulate_problem(problem(reactor, known, conditions=conditions, times=times, rtol=rtol, atol=atol, max_steps=max_steps))
+
+
+def problem(
+    reactor: ReactorSetup,
+    known: Mapping[str, Any],
+    *,
+    conditions: Mapping[str, str] | Campaign | None = None,
+    times: str | list[float] | np.ndarray | None = None,
+    rtol: float = 1e-8,
+    atol: str | None = None,
+    max_steps: int = 10_000,
+) -> Problem:
+    """A reactor at given conditions as arrays: `predict(problem.model, problem.parameters, problem.lanes)` is a pure function of them.
+
+    Arguments as for `simulate`. The responses are all concentrations (all rates of a differential reactor) and all formulas.
+
+    Returns:
+        `Problem`: `model`, `parameters` (SI, in the order of `table.names`), `lanes` (arrays with a leading lane axis), `responses`, `units`.
+
+    Raises:
+        InputError: what cannot be used, all problems at once.
+
+    >>> import kinetix as kx
+    >>> batch = kx.Batch(kx.parse_network("A -> B"))
+    >>> decay = kx.problem(batch, {"r1.k": "0.5 1/s", "initial.A": "1 mol/L", "initial.B": "0 mol/L"}, times=[0.0, 2.0])
+    >>> decay.responses, decay.table.names
+    (('A', 'B'), ('r1.k',))
+    """
     if isinstance(conditions, Campaign):
         campaign = conditions
     else:
@@ -199,8 +228,7 @@ def simulate(
         quantities = {name: parse_known(text, name) for name, text in (conditions or {}).items()}
         campaign = given_conditions(quantities, grid)
     absolute = None if atol is None else parse_quantity(atol, CONCENTRATION, "atol").si
-    problem = put_together(reactor, campaign, {}, known, rtol=rtol, atol=absolute, max_steps=max_steps, responses=all_responses)
-    return simulate_problem(problem)
+    return put_together(reactor, campaign, {}, known, rtol=rtol, atol=absolute, max_steps=max_steps, responses=all_responses)
 
 
 def put_together(

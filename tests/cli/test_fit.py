@@ -1,18 +1,16 @@
 """`kinetix fit`: what is printed and in which order, what is written and when, and what the exit code says."""
 
-import errno
 import json
-import re
 import tomllib
-from pathlib import Path
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import pytest
 
-import kinetix.cli.work
-import kinetix.io
+from kinetix.cli import work
 from kinetix.io import read_tree
 from kinetix.report import text_report
-from tests.cli.places import TANK, errors, kinetix, write_tank
+from tests.cli.places import TANK, errors, run, write_tank
 
 ANSWER = {"fit.nc", "summary.json", "report.txt", "parity.png", "residuals.png", "arrhenius.png"}
 KEYS = {"converged", "status", "objective", "n_observations", "n_parameters", "parameters"}
@@ -27,14 +25,14 @@ def answered(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("KINETIX_CACHE", "off")
         patch.chdir(folder)
-        return kinetix("fit", study.name), folder
+        return run("fit", study.name), folder
 
 
 def test_recognition_first_then_the_report_then_where_it_was_written(answered):
-    result, folder = answered
+    result, _ = answered
     assert result.exit_code == 0, result.stderr
     assert result.stderr == ""
-    marks = ["tank.csv: 12 rows read, 24 values used", "The fit converged", "r1.k_ref", "Statistics", " s, compile ", "Written to tank-fit: "]
+    marks = ["tank.csv: 12 rows read, 24 values used", "The fit converged", "r1.k_ref", "Statistics", " s, compile ", "Written to tank-fit"]
     positions = [result.stdout.index(mark) for mark in marks]
     assert positions == sorted(positions)
     assert result.stdout.count("12 rows read") == 1
@@ -71,10 +69,10 @@ def test_without_a_study_file_and_again_with_the_one_it_saves(place):
     write_tank(place)
     (place / "tank.csv").rename(place / "runs.csv")
     (place / "new").mkdir()
-    options = ["--reaction", "A -> B", "--reaction", "slow: B -> C", "--reactor", "cstr", "--feed", "A=1 mol/L", "--feed", "default=0 mol/L"]
+    options = ["--reaction", "A -> B", "--reaction", "slow: B -> C", "--reactor", "cstr"]
+    options += ["--feed", "A=1 mol/L", "--feed", "default=0 mol/L", "--noise", "A=0.002 mol/L", "--noise", "B=0.002 mol/L"]
     options += ["--start", "r1.k=0.1 1/min", "--start", "r1.Ea=60 kJ/mol", "--start", "slow.k=0.05 1/min", "--known", "slow.Ea=80 kJ/mol"]
-    first = kinetix("fit", "runs.csv", *options, "--noise", "A=0.002 mol/L", "--noise", "B=0.002 mol/L", "--sigma", "trusted", "--json",
-                    "--write-study", "new/study.toml")  # fmt: skip
+    first = run("fit", "runs.csv", *options, "--sigma", "trusted", "--json", "--write-study", "new/study.toml")
     assert first.exit_code == 0, first.stderr
     summary = json.loads(first.stdout)
     assert summary["sigma_meaning"] == "trusted"
@@ -84,17 +82,17 @@ def test_without_a_study_file_and_again_with_the_one_it_saves(place):
     ]
     assert json.loads((place / "runs-fit" / "summary.json").read_text(encoding="utf-8"))["parameters"] == summary["parameters"]
     assert tomllib.loads((place / "new" / "study.toml").read_text(encoding="utf-8"))["data"]["files"] == ["../runs.csv"]
-    second = kinetix("fit", "new/study.toml", "--json", "--out", "again")
+    second = run("fit", "new/study.toml", "--json", "--out", "again")
     assert json.loads(second.stdout)["parameters"] == summary["parameters"]
 
-    refused = kinetix("fit", "runs.csv", *options, "--write-study", "new/study.toml", "--out", "third")
+    refused = run("fit", "runs.csv", *options, "--write-study", "new/study.toml", "--out", "third")
     assert refused.exit_code == 1
     assert errors(refused) == ["--write-study new/study.toml: the file exists. Choose another name, or remove it."]
     assert not (place / "third").exists()
 
 
 def test_a_fit_that_does_not_converge_is_written_and_ends_with_1(place):
-    result = kinetix("fit", write_tank(place), "--max-iterations", 1, "--quiet", "--out", "deep/er")
+    result = run("fit", write_tank(place), "--max-iterations", 1, "--quiet", "--out", "deep/er")
     assert result.exit_code == 1
     assert result.stdout == ""
     (problem,) = errors(result)
@@ -105,22 +103,16 @@ def test_a_fit_that_does_not_converge_is_written_and_ends_with_1(place):
 
 
 def test_an_interrupt_keeps_the_best_point(place, monkeypatch):
-    def interrupting(wanted=True):
-        class Interrupted:
-            def __enter__(self):
-                return self.say
+    def press(text: str) -> None:
+        if text.startswith("iteration 2"):
+            raise KeyboardInterrupt
 
-            def __exit__(self, *_):
-                return False
+    @contextmanager
+    def progress(wanted: bool = True) -> Iterator[Callable[[str], None]]:
+        yield press
 
-            def say(self, text):
-                if text.startswith("iteration 2"):
-                    raise KeyboardInterrupt
-
-        return Interrupted()
-
-    monkeypatch.setattr(kinetix.cli.work, "progress", interrupting)
-    result = kinetix_command("fit", write_tank(place))
+    monkeypatch.setattr(work, "progress", progress)
+    result = run("fit", write_tank(place))
     assert result.exit_code == 1
     assert [problem.partition(" (")[0] for problem in errors(result)] == [
         "the fit did not converge: stopped by the user; the best point so far is kept"
@@ -128,6 +120,3 @@ def test_an_interrupt_keeps_the_best_point(place, monkeypatch):
     summary = json.loads((place / "tank-fit" / "summary.json").read_text(encoding="utf-8"))
     assert summary["status"] == "stopped"
     assert summary["parameters"]["r1.k_ref"]["value"] != 0.1
-
-
-kinetix_command = kinetix_module_safe = None

@@ -11,7 +11,7 @@ import xarray as xr
 from kinetix.experiments import parse_table
 from kinetix.results import fit_tree
 from kinetix.simulation import Choice, all_responses, measured_responses
-from kinetix.studies import FitLimits, Problem, build_problem, fit_problem, parse_study, simulate_problem
+from kinetix.studies import Problem, build_problem, fit_problem, parse_study, simulate_problem
 
 Study = Mapping[str, Any]
 
@@ -26,11 +26,11 @@ def problem(study: Study, *tables: str, responses: Choice = measured_responses) 
 
 def fit(study: Study, *tables: str) -> xr.DataTree:
     """The result of a fit, in the units of the study."""
-    return fit_tree(fit_problem(problem(study, *tables), FitLimits()))
+    return fit_tree(fit_problem(problem(study, *tables)))
 
 
 def simulate(study: Study, *tables: str) -> xr.DataTree:
-    """The result of a simulation."""
+    """The result of a simulation: all concentrations and formulas."""
     return simulate_problem(problem(study, *tables, responses=all_responses))
 
 
@@ -44,7 +44,11 @@ def statistic(tree: xr.DataTree, name: str) -> float:
     return tree["statistics"][name].item()
 
 
-def table(columns: Mapping[str, Any]) -> str:
-    """CSV text from columns by header; NaN is an empty cell."""
-    cells = [["" if value != value else str(value) for value in values] for values in columns.values()]
-    return "\n".join([",".join(columns), *map(",".join, zip(*cells, strict=True)), ""])
+def simulated(tree: xr.DataTree, response: str) -> np.ndarray:
+    """A simulated response (experiment, time), in its unit."""
+    return tree["simulation"]["predicted"].sel(response=response).values
+
+
+def unit(tree: xr.DataTree, response: str) -> str:
+    """The unit of a simulated response."""
+    return tree["simulation"]["unit"].sel(response=response).item()

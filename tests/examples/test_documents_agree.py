@@ -1,0 +1,156 @@
+"""What README, docs and examples print is what the product prints, and their tables of keys, options and names are complete.
+
+A `text` block after `<!-- printed by: COMMAND -->` is compared with the command's output; `...` on a line of its own stands for
+lines left out. Numbers that depend on the machine (times, versions, counts of iterations, the last cosine) are not compared.
+"""
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+import typer
+from pydantic import BaseModel
+
+import kinetix
+from kinetix.cli.app import app
+from kinetix.errors import StudyError
+from kinetix.studies.building import build_problem, reactor_of
+from kinetix.studies.schema import Study, parse_study
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+DOCUMENTS = sorted(
+    path.relative_to(REPOSITORY).as_posix() for pattern in ("*.md", "docs/*.md", "examples/*/*.md") for path in REPOSITORY.glob(pattern)
+)
+PRINTED = re.compile(r"^<!-- printed by: (?P<command>[^\n]*) -->\n+```text\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
+TOML = re.compile(r"^```toml\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
+CHANGING = [
+    (re.compile(r"\b\d+(?= (?:iteration|model evaluation|evaluation)s?\b)"), "N"),
+    (re.compile(r"(?<=sensitivities )[\d.e+-]+"), "N"),
+]
+
+
+def text_of(document: str) -> str:
+    return (REPOSITORY / document).read_text(encoding="utf-8")
+
+
+def steady(text: str) -> str:
+    """Text without what changes from run to run, nor how it is wrapped."""
+    for pattern, replacement in CHANGING:
+        text = pattern.sub(replacement, re.sub(r"[ \n]+", " ", text))
+    return text.strip()
+
+
+SHOWN = [(document, match["command"], match["body"]) for document in DOCUMENTS for match in PRINTED.finditer(text_of(document))]
+
+
+@pytest.mark.parametrize(("document", "command", "body"), SHOWN, ids=[f"{document}-{i}" for i, (document, *_) in enumerate(SHOWN)])
+def test_what_is_shown_is_what_is_printed(answer, document, command, body):
+    printed, position = steady(answer(command).printed), 0
+    for part in re.split(r"^\.\.\.\n", body, flags=re.MULTILINE):
+        found = printed.find(steady(part), position)
+        assert found >= 0, f"{document} shows this, but `{command}` does not print it:\n{part}\nIt prints:\n{answer(command).printed}"
+        position = found
+
+
+def test_readme_shows_the_study_of_its_example():
+    assert text_of("examples/tank/study.toml") in text_of("README.md")
+
+
+@pytest.mark.parametrize("document", [document for document in DOCUMENTS if TOML.search(text_of(document))])
+def test_settings_mean_something(document):
+    """Every block is a part of a study: its sections and keys are known; reactions, laws and units can be used (in a closed reactor)."""
+    for match in TOML.finditer(text_of(document)):
+        block = {"schema": 1, **tomllib.loads(match["body"])}
+        study = parse_study(block, document)
+        if study.reactor is not None:
+            reactor_of(study.reactor.type, study.reactor.basis)
+        if study.reactions:
+            closed = {"reactor": {"type": "batch"}, "initial": {"default": "1 mol/L"}, "conditions": {"T": "350 K"}}
+            kept = {name: block[name] for name in ("schema", "reactions", "parameters", "formulas") if name in block}
+            build_problem(parse_study(kept | closed, document), [])
+
+
+# ----------------------------------------------------------------------------------------------------------- complete tables
+
+
+def test_table_of_keys_is_that_of_the_schema():
+    page = text_of("docs/study-file.md")
+    shown = re.search(r"<!-- begin: keys -->\n(.*?)<!-- end: keys -->", page, flags=re.DOTALL)
+    assert shown is not None
+    assert shown[1].strip() == table_of_keys().strip(), f"docs/study-file.md: put this between the marks:\n{table_of_keys()}"
+
+
+def table_of_keys() -> str:
+    """One table for the top level, one for each section with keys of its own."""
+    parts = ["At the top of the file:\n", *rows(Study, outer=True)]
+    for name, field in Study.model_fields.items():
+        section = section_of(field.annotation)
+        if section is not None:
+            each = ", each reaction" if name == "reactions" else ""
+            parts += [f"\n`[{name}]`{each}:\n", *rows(section)]
+    return "\n".join(parts) + "\n"
+
+
+def section_of(annotation: object) -> type[BaseModel] | None:
+    """The section behind `X`, `X | None` or `dict[str, X]`."""
+    for candidate in (annotation, *getattr(annotation, "__args__", ())):
+        if isinstance(candidate, type) and issubclass(candidate, BaseModel):
+            return candidate
+    return None
+
+
+def rows(model: type[BaseModel], outer: bool = False) -> list[str]:
+    lines = ["| key | | default |", "|---|---|---|"]
+    for name, field in model.model_fields.items():
+        section = section_of(field.annotation) if outer else None
+        table = section is not None or getattr(field.annotation, "__origin__", None) is dict
+        key = f"`[{name}]`" if outer and table else f"`{field.alias or name}`"
+        meaning = re.sub(r"([*_|\\])", r"\\\1", field.description or first_sentence(section))
+        lines.append(f"| {key} | {meaning} | {default_of(field)} |")
+    return lines
+
+
+def first_sentence(section: type[BaseModel] | None) -> str:
+    text = ((section.__doc__ if section is not None else None) or "").strip().rstrip(".")
+    return f"{text[:1].lower()}{text[1:]}"
+
+
+def default_of(field) -> str:
+    if field.is_required():
+        return "must be given"
+    default = field.get_default(call_default_factory=True)
+    if default is None or default in ("", [], {}) or isinstance(default, BaseModel):
+        return ""
+    return f"`{str(default).lower() if isinstance(default, bool) else default}`"
+
+
+def test_a_key_that_is_not_in_the_tables_is_refused():
+    with pytest.raises(StudyError, match="unknown key 'tau'"):
+        parse_study({"schema": 1, "tau": "10 min"}, "study.toml")
+
+
+def test_every_option_is_on_the_page_about_the_command_line():
+    page = text_of("docs/command-line.md")
+    group = typer.main.get_command(app)
+    missing = [
+        f"{name} {option}"
+        for name, command in group.commands.items()  # pyright: ignore[reportAttributeAccessIssue]
+        for parameter in command.params
+        for option in parameter.opts
+        if option.startswith("--") and f"`{option}`" not in page and f"`{option} " not in page
+    ]
+    assert missing == []
+    assert [name for name in group.commands if f"\n## {name}\n" not in page] == []  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def test_every_public_name_is_on_the_page_about_python():
+    page = text_of("docs/python.md")
+    assert [name for name in kinetix.__all__ if not name.startswith("_") and f"`{name}`" not in page] == []
+
+
+def test_every_page_is_in_the_index():
+    index = text_of("docs/index.md")
+    pages = [path.name for path in (REPOSITORY / "docs").glob("*.md") if path.name != "index.md"]
+    examples = [f"../examples/{path.name}/README.md" for path in (REPOSITORY / "examples").glob("*/")]
+    assert [target for target in [*pages, *examples] if f"({target})" not in index] == []

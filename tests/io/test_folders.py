@@ -1,0 +1,76 @@
+"""The folder of a result: whole or absent, older results replaced, what is not ours left alone."""
+
+import errno
+import json
+
+import pytest
+
+from kinetix.io import folders
+from kinetix.io.folders import whole_folder, writable_place, write_fit
+from kinetix.io.results import read_tree
+from kinetix.report import summary, text_report
+from kinetix.results import fit_tree
+from tests.results.examples import timed_facts
+
+
+def test_a_fit_is_three_files(tmp_path):
+    tree = fit_tree(timed_facts())
+    paths = write_fit(tree, tmp_path / "new" / "er", entries={"more": 1}, appendix="\nmore\n")
+    assert [path.name for path in paths] == ["fit.nc", "summary.json", "report.txt"]
+    assert {path.name for path in (tmp_path / "new" / "er").iterdir()} == {"fit.nc", "summary.json", "report.txt"}
+    assert read_tree(paths[0]).identical(tree)
+    assert json.loads(paths[1].read_text(encoding="utf-8")) == {**summary(tree), "more": 1}
+    assert paths[2].read_text(encoding="utf-8") == text_report(tree) + "\nmore\n"
+
+
+def test_an_older_result_is_replaced_and_other_files_stay(tmp_path):
+    for name in ("fit.nc", "old.png", "notes.md"):
+        (tmp_path / name).write_text("old")
+    write_fit(fit_tree(timed_facts()), tmp_path, remove=["old.png", "never.png"])
+    assert {path.name for path in tmp_path.iterdir()} == {"fit.nc", "summary.json", "report.txt", "notes.md"}
+    assert (tmp_path / "notes.md").read_text() == "old"
+    assert (tmp_path / "fit.nc").read_bytes() != b"old"
+
+
+@pytest.mark.parametrize("exists", [True, False])
+def test_a_full_disk_leaves_what_was_there(tmp_path, monkeypatch, exists):
+    out = tmp_path / "deep" / "out"
+    if exists:
+        out.mkdir(parents=True)
+        (out / "fit.nc").write_text("old")
+        (out / "old.png").write_text("old")
+
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(folders, "write_summary", full)  # after fit.nc
+    with pytest.raises(OSError, match="No space"):
+        write_fit(fit_tree(timed_facts()), out, remove=["old.png"])
+    left = sorted(path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*") if path.is_file())
+    assert left == (["deep/out/fit.nc", "deep/out/old.png"] if exists else [])
+    assert out.exists() == exists
+    assert (tmp_path / "deep").exists() == exists
+
+
+def test_an_interrupt_leaves_nothing(tmp_path):
+    with pytest.raises(KeyboardInterrupt), whole_folder(tmp_path / "out") as stage:
+        (stage / "a.txt").write_text("half")
+        raise KeyboardInterrupt
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_places_that_cannot_be_written_to(tmp_path):
+    (tmp_path / "file").write_text("")
+    for path in (tmp_path / "file", tmp_path / "file" / "below"):
+        with pytest.raises(NotADirectoryError, match="is a file, and a folder is needed there"):
+            writable_place(path)
+        with pytest.raises(NotADirectoryError), whole_folder(path):
+            pass
+    assert writable_place(tmp_path) == tmp_path
+    assert writable_place(tmp_path / "a" / "b") == tmp_path
+
+
+def test_a_read_only_place(tmp_path, monkeypatch):
+    monkeypatch.setattr(folders.os, "access", lambda *_: False)  # root may write anywhere
+    with pytest.raises(PermissionError, match="cannot be written to"):
+        writable_place(tmp_path)
