@@ -237,7 +237,7 @@ def step(system: System, args: Arguments, y: Array, t: Array, h: Array, segment:
         return lax.dynamic_update_index_in_dim(increments, solve(matrix, inverted, right), index, 0), None
 
     increments = jnp.zeros((tableau.STAGES, y.size), y.dtype)
-    increments, _ = lax.scan(stage, increments, (jnp.arange(tableau.STAGES), *stages))
+    increments, _ = lax.scan(stage, increments, (jnp.arange(tableau.STAGES, dtype=jnp.int32), *stages))
     return y + jnp.asarray(tableau.B, y.dtype) @ increments, increments[-1]
 
 

@@ -39,7 +39,7 @@ def gauss_jordan(matrix: Array) -> tuple[Array, Array]:
         order = jnp.where(rows == column, best, order)
         return tableau, order, jnp.minimum(smallest, jnp.max(size))
 
-    tableau, order, smallest = lax.fori_loop(0, n, eliminate, (tableau, rows, jnp.asarray(jnp.inf, matrix.dtype)))
+    tableau, order, smallest = lax.fori_loop(jnp.int32(0), jnp.int32(n), eliminate, (tableau, rows, jnp.asarray(jnp.inf, matrix.dtype)))
     return tableau[order, n:], smallest
 
 
