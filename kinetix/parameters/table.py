@@ -121,6 +121,8 @@ class Coordinates:
 class ParameterTable:
     """All parameters of a problem in order.
 
+    >>> from kinetix.parameters import Estimate
+    >>> from kinetix.parameters import Estimate
     >>> from kinetix.units import parse_quantity
     >>> table = ParameterTable((parameter("k", Estimate(parse_quantity("6 1/min")), None, positive=True),))
     >>> table.names, float(table.start[0])

@@ -163,7 +163,7 @@ def _statistics(tree: xr.DataTree) -> Iterator[str]:
     rows.append(("errors and intervals", sigma_sentence(tree)))
     rank = f"{number['rank']:.0f} of {number['n_parameters']:.0f} parameters"
     rows.append(("rank, condition number", f"{rank}, {significant(number['condition_number'], 3)}"))
-    ended = f"{number['iterations']:.0f} iterations, {number['evaluations']:.0f} model evaluations"
+    ended = f"{count(int(number['iterations']), 'iteration')}, {count(int(number['evaluations']), 'model evaluation')}"
     rows.append(("end of the search", f"{tree.attrs['status_label']} ({ended})"))
     if tree.attrs["message"]:
         rows.append(("", tree.attrs["message"]))

@@ -115,7 +115,7 @@ def direct_study(
         "initial": {**placed.initial, **(initial or {})},
         "parameters": placed.named,
         "noise": dict(noise or {}),
-        "data": {"files": list(files), "columns": dict(columns or {}), "ignore": list(ignore)},
+        "data": {"files": list(files), **({"columns": dict(columns)} if columns else {}), **({"ignore": list(ignore)} if ignore else {})},
         "fit": {"sigma": sigma} if sigma else {},
     }
     return {key: value for key, value in study.items() if value not in ({}, "")}

@@ -113,6 +113,8 @@ def fit_problem(problem: Problem, limits: FitLimits = FitLimits(), on_iteration:
         Tolerances(precision=_precision(problem), magnitude=float(np.linalg.norm(problem.observed * problem.weights))),
     )
     outcome = fit(evaluator.triangle, table.free_start(), Bounds(*table.free_bounds()), options, on_iteration)
+    if not np.isfinite(outcome.R).all() and outcome.status != Status.NON_FINITE:
+        raise SolveError(f"The fit ended before the start was evaluated ({outcome.status.label}), so there is no result to keep.")
     final = evaluator(outcome.theta)
     if outcome.status == Status.NON_FINITE:
         raise SolveError(_failed_start(problem, final))

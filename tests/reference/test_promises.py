@@ -68,7 +68,7 @@ def numbers(result):
     ("study", "emptied", "never_measured"),
     [
         pytest.param(
-            CHAIN,
+            {**CHAIN, "solver": {"rtol": 1e-4}},  # coarse, so that a stop of the integration would show
             RUNS.replace("20,0.31,0.36", "20,,").replace("0,2.02,0.01", "0,NaN,n/a").replace("12,0.36,0.71", "12,,"),
             without(RUNS, "cold,320,1.0,20,0.31,0.36", "warm,335,2.0,0,2.02,0.01", "warm,335,2.0,12,0.36,0.71"),
             id="whole readings of a batch",
@@ -123,7 +123,7 @@ def test_the_size_of_blocks_does_not_matter(study, table):
     lanes = len(assembled.campaign.experiments)
     whole = evaluator(theta)
     length = np.linalg.norm(whole.R, axis=0)
-    for block in {1, 2, lanes - 1, lanes}:
+    for block in (1, 2):  # the last block of the tank is filled up
         with float64():
             part = evaluate(predict_free, evaluator.model, theta, evaluator.lanes, evaluator.observed, evaluator.weights, block)
         assert_allclose(np.asarray(part.R) / length, np.asarray(whole.R) / length, atol=1e-10)
