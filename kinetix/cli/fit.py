@@ -134,13 +134,18 @@ def fit(
         _require_constants(study)
         return Source("command line", study_text(study), study, Path())
 
-    wishes = Wishes(out or Path(f"{files[0].stem}-fit"), as_json, quiet, max_iterations, max_seconds, device)
+    wishes = Wishes(out or Path(f"{_name_of(files[0])}-fit"), as_json, quiet, max_iterations, max_seconds, device)
     with telling():
         facts, _ = fitted((lambda: source_of(files[0])) if studies else assumed, wishes, began(context))
         answer(facts, wishes)
         if write_study is not None:
             _save(study_in(write_study.parent), write_study, wishes)
         conclude(facts)
+
+
+def _name_of(file: Path) -> str:
+    """What results are named after: the file, or its folder where the file is just called study."""
+    return file.resolve().parent.name if file.stem == "study" and file.resolve().parent.name else file.stem
 
 
 def _require_constants(study: Mapping[str, Any]) -> None:

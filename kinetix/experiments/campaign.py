@@ -443,7 +443,7 @@ def _warn_of_temperatures(sheet: _Sheet, vocabulary: Vocabulary) -> None:
         numbers = sheet.conditions[column.meaning.name]
         odd = np.flatnonzero((numbers < COLDEST) | (numbers > HOTTEST))
         if len(odd):
-            others = f" So are {len(odd) - 1} more rows." if len(odd) > 1 else ""
+            others = f" So {'is 1 more row' if len(odd) == 2 else f'are {len(odd) - 1} more rows'}." if len(odd) > 1 else ""
             sentence = check_temperature(float(numbers[odd[0]]), sheet.written(odd[0], column))
             warnings.warn(f"{sheet.table.source}, line {sheet.table.lines[odd[0]]}: {sentence}{others}", KinetixWarning, stacklevel=3)
 

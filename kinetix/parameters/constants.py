@@ -137,7 +137,7 @@ class ConstantBook:
 
     def add_literal(self, name: str, value: float, unit: Unit) -> int:
         """Position of a new constant with a known SI value; it is a parameter that nobody sees as one."""
-        self.parameters.append(Parameter(name, unit, value, -np.inf, np.inf, "linear", True))
+        self.parameters.append(Parameter(name, unit, value, -np.inf, np.inf, "linear", True, literal=True))
         return self._constant(BoundConstant(name, len(self.parameters) - 1, ZERO, ZERO, 1.0, 0.0, unit))
 
     def add(self, name: str, constant: Constant, spec: Temperature) -> int:

@@ -25,6 +25,7 @@ class Parameter:
         lower, upper: bounds, infinite where there are none.
         scale: coordinate of the fit: "log" or "linear".
         fixed: known, or kept.
+        literal: a number that the rate law itself fixes (a known order, a reference concentration); not shown among the parameters.
     """
 
     name: str
@@ -34,6 +35,7 @@ class Parameter:
     upper: float
     scale: str
     fixed: bool
+    literal: bool = False
 
 
 def parameter(name: str, number: Number, dimension: Dimension | None, positive: bool) -> Parameter:
@@ -143,6 +145,11 @@ class ParameterTable:
     @property
     def fixed(self) -> np.ndarray:
         return np.array([p.fixed for p in self.parameters], dtype=bool)
+
+    @property
+    def shown(self) -> np.ndarray:
+        """Positions of the parameters that results list, (shown,)."""
+        return np.array([i for i, p in enumerate(self.parameters) if not p.literal], dtype=np.int32)
 
     @property
     def free(self) -> np.ndarray:

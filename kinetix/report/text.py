@@ -161,7 +161,9 @@ def _statistics(tree: xr.DataTree) -> Iterator[str]:
         rows.append(("chi-square", text + (f", p = {probability(number['p_value'])}" if math.isfinite(number["p_value"]) else "")))
     rows.append(("degrees of freedom", f"{number['dof']:.0f}"))
     rows.append(("errors and intervals", sigma_sentence(tree)))
-    rank = f"{number['rank']:.0f} of {number['n_parameters']:.0f} parameters"
+    parameters = group_of(tree, "parameters")
+    held = int(np.count_nonzero(~parameters["fixed"].values & (parameters["at_bound"].values != "")))
+    rank = f"{number['rank']:.0f} of {count(int(number['n_parameters']) - held, 'parameter')}" + (f" ({held} held on a bound)" if held else "")
     rows.append(("rank, condition number", f"{rank}, {significant(number['condition_number'], 3)}"))
     ended = f"{count(int(number['iterations']), 'iteration')}, {count(int(number['evaluations']), 'model evaluation')}"
     rows.append(("end of the search", f"{tree.attrs['status_label']} ({ended})"))

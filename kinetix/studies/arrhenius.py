@@ -30,7 +30,7 @@ def arrhenius_starts(
         at: the reference temperature as text; default: the harmonic mean of the temperatures.
 
     Returns:
-        `{"k": {"start": ...}, "Ea": {"start": ...}, "at": ...}`.
+        `{"k": {"start": ...}, "Ea": {"start": ...}}`, with `at` where it was given.
 
     Raises:
         DataError: a table that cannot be used, fewer than two temperatures, a constant that is not above zero.
@@ -55,7 +55,7 @@ def arrhenius_starts(
     return {
         "k": {"start": f"{float(unit.scale_from_si(np.exp(log_k_ref))):.6g} {unit.text}", "scale": "log"},
         "Ea": {"start": f"{-slope * GAS_CONSTANT / 1000:.6g} kJ/mol"},
-        "at": at if at is not None else f"{T_ref:.6g} K",
+        **({"at": at} if at is not None else {}),
     }
 
 
@@ -111,7 +111,7 @@ class ArrheniusPair:
         )
 
 
-def arrhenius_pair(facts: FitFacts, T_ref: float, name: str = "k_T") -> ArrheniusPair:
+def arrhenius_pair(facts: FitFacts, T_ref: float, name: str = "k") -> ArrheniusPair:
     """ln A = ln k_ref + Ea/(R T_ref) and Ea, from the fit of a study of `arrhenius_study`.
 
     Args:

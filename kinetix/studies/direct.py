@@ -135,12 +135,12 @@ def arrhenius_study(
         sigma: how a sigma column is meant; None where there is none.
         starts: `k` and `Ea` as in the study file, and `at`.
     """
-    left, right = (constant, "k_T") if sigma else (f"log({constant})", "log(k_T)")
+    side = constant if sigma else f"log({constant})"
     return {
         "schema": 1,
         "title": f"Arrhenius parameters of {constant}",
-        "model": {left: right},
-        "parameters": {"k_T": starts},
+        "model": {side: side},  # the column on the left, the constant of the same name on the right
+        "parameters": {constant: starts},
         "data": {"files": [file], "columns": dict(columns or {})},
         **({"fit": {"sigma": sigma}} if sigma else {}),
     }

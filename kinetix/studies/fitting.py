@@ -158,9 +158,9 @@ def _facts(problem: Problem, evaluator: Evaluator, outcome: Outcome, final: Eval
     P = len(table.parameters)
     covariance = np.full((P, P), np.nan)
     covariance[np.ix_(table.free, table.free)] = linear.covariance * np.outer(slope, slope)
+    correlation = np.full((P, P), np.nan)
+    correlation[np.ix_(table.free, table.free)] = linear.correlation
     stderr = np.sqrt(np.diag(covariance))
-    with np.errstate(invalid="ignore", divide="ignore"):
-        correlation = covariance / np.outer(stderr, stderr)
     q = quantile(0.95, None if trusted else linear.dof)
     observed, predicted = np.where(problem.weights > 0, problem.observed, np.nan), np.asarray(final.values)
     given = problem.sigma_meaning != "estimated"
@@ -168,22 +168,25 @@ def _facts(problem: Problem, evaluator: Evaluator, outcome: Outcome, final: Eval
     bound_names = np.full(P, "", dtype=object)
     bound_names[table.free[np.asarray(outcome.at_lower)]] = "lower"
     bound_names[table.free[np.asarray(outcome.at_upper)]] = "upper"
+    held = table.fixed | (bound_names != "")
+    shown = table.shown
+    listed = [table.parameters[i] for i in shown]
     return FitFacts(
         title=problem.title,
-        parameter_names=table.names,
-        values_si=values,
-        start_si=table.start,
-        lower_si=np.array([p.lower for p in table.parameters]),
-        upper_si=np.array([p.upper for p in table.parameters]),
-        units=tuple(p.unit for p in table.parameters),
-        fixed=table.fixed,
-        scales=tuple(p.scale for p in table.parameters),
-        at_bound=tuple(str(name) for name in bound_names),
-        stderr_si=stderr,
-        covariance_si=covariance,
-        correlation=correlation,
-        interval_si=np.stack([values - q * stderr, values + q * stderr], axis=1),
-        derived=tuple(_derived(factor, values, covariance, q) for factor in problem.derived if _estimated(factor, table.fixed)),
+        parameter_names=tuple(p.name for p in listed),
+        values_si=values[shown],
+        start_si=table.start[shown],
+        lower_si=np.array([p.lower for p in listed]),
+        upper_si=np.array([p.upper for p in listed]),
+        units=tuple(p.unit for p in listed),
+        fixed=table.fixed[shown],
+        scales=tuple(p.scale for p in listed),
+        at_bound=tuple(str(name) for name in bound_names[shown]),
+        stderr_si=stderr[shown],
+        covariance_si=covariance[np.ix_(shown, shown)],
+        correlation=correlation[np.ix_(shown, shown)],
+        interval_si=np.stack([values - q * stderr, values + q * stderr], axis=1)[shown],
+        derived=tuple(_derived(factor, values, covariance, held, q) for factor in problem.derived if _estimated(factor, table.fixed)),
         experiments=campaign.experiments,
         responses=problem.responses,
         response_units=problem.units,
@@ -233,18 +236,12 @@ def _estimated(factor: DerivedFactor, fixed: np.ndarray) -> bool:
     return any(i >= 0 and not fixed[i] for i in (c.reference, c.exponent, c.energy))
 
 
-def _derived(factor: DerivedFactor, values: np.ndarray, covariance: np.ndarray, q: float) -> Derived:
+def _derived(factor: DerivedFactor, values: np.ndarray, covariance: np.ndarray, held: np.ndarray, q: float) -> Derived:
     log_value = factor.log_value(values)
     gradient = factor.gradient(values)
-    involved = np.flatnonzero(gradient)
-    known = [i for i in involved if np.isnan(covariance[i, i])]
-    block = covariance[np.ix_(involved, involved)].copy()
-    held = np.isin(involved, known)
-    # a known part contributes no error; one on a bound or undetermined leaves the factor without one
-    block[held, :] = 0.0
-    block[:, held] = 0.0
-    variance = gradient[involved] @ block @ gradient[involved]
-    error = float(np.sqrt(max(variance, 0.0)))
+    # what is held at its value contributes no error; what the data do not determine leaves the factor without one (NaN)
+    involved = np.flatnonzero((gradient != 0) & ~held)
+    error = float(np.sqrt(gradient[involved] @ covariance[np.ix_(involved, involved)] @ gradient[involved]))
     value = float(np.exp(log_value))
     to_unit = factor.unit.scale_from_si
     return Derived(

@@ -164,8 +164,26 @@ def assemble(
     dimensions = {c.name: c.unit.dimension for c in book.constants}
     units, observed, weights, sigmas = _measurements(spoken, campaign, names, dimensions)
     return Problem(
-        title, spoken, campaign, table, tuple(book.constants), tuple(book.derived), model, lanes, names, units, observed, weights, sigmas, meaning
+        title=title,
+        spoken=spoken,
+        campaign=campaign,
+        table=table,
+        constants=tuple(book.constants),
+        derived=tuple(book.derived),
+        model=model,
+        lanes=lanes,
+        responses=tuple(_as_compared(spoken, name) for name in names),
+        units=units,
+        observed=observed,
+        weights=weights,
+        sigma=sigmas,
+        sigma_meaning=meaning,
     )
+
+
+def _as_compared(spoken: Spoken, name: str) -> str:
+    """What a response is called in results: `log(y)` where logarithms are compared."""
+    return next((o.name for o in spoken.outputs if o.column == name), name) if isinstance(spoken, ExplicitModel) else name
 
 
 def only_measured(problem: Problem) -> Problem:

@@ -21,13 +21,14 @@ def simulate_problem(problem: Problem) -> xr.DataTree:
     """Responses at the start values of the parameters, at the data's or the given conditions and times."""
     with float64():
         prediction = jax.jit(predict)(problem.model, jnp.asarray(problem.table.start), problem.lanes)
+    shown = [problem.table.parameters[i] for i in problem.table.shown]
     timed = isinstance(problem.spoken, ReactorModel) and problem.spoken.reactor.timed
     return simulation_tree(
         SimulationFacts(
             title=problem.title,
-            parameter_names=problem.table.names,
-            values_si=problem.table.start,
-            units=tuple(p.unit for p in problem.table.parameters),
+            parameter_names=tuple(p.name for p in shown),
+            values_si=np.array([p.start for p in shown]),
+            units=tuple(p.unit for p in shown),
             experiments=problem.campaign.experiments,
             responses=problem.responses,
             response_units=problem.units,
@@ -57,7 +58,7 @@ def describe_problem(problem: Problem) -> list[str]:
         lines += [f"response {name} = {formula}" for name, formula in spoken.responses.items()]
     else:
         lines += [f"model {output.name} = {output.formula}" for output in spoken.outputs]
-    for p in problem.table.parameters:
+    for p in (problem.table.parameters[i] for i in problem.table.shown):
         number = f"{p.name} = {float(p.unit.from_si(p.start)):.6g} {p.unit.text}"
         bounds = f", bounds {float(p.unit.from_si(p.lower)):.6g} to {float(p.unit.from_si(p.upper)):.6g}" if np.isfinite([p.lower, p.upper]).any() else ""
         lines.append(f"{number} (known)" if p.fixed else f"{number} (estimated, {p.scale} scale{bounds})")

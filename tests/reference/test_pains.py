@@ -189,15 +189,15 @@ def test_o06_arrhenius_pair(data):
     T = case.columns()["T [K]"]
     T_ref = len(T) / np.sum(1 / T)  # the harmonic mean
     check(case, "Tref with zero correlation, K", T_ref)
-    (k_ref, Ea), units = parameters(result, "k_T.k_ref", "k_T.Ea"), result["parameters"]["unit"].values.tolist()
+    (k_ref, Ea), units = parameters(result, "k.k_ref", "k.Ea"), result["parameters"]["unit"].values.tolist()
     assert units == ["1/s", "kJ/mol"]
     Ea = Ea * 1000
     check(case, "Ea, J/mol", Ea)
     check(case, "ln k(Tref)", np.log(k_ref))
-    se_k, se_Ea = parameters(result, "k_T.k_ref", "k_T.Ea", quantity="stderr")
+    se_k, se_Ea = parameters(result, "k.k_ref", "k.Ea", quantity="stderr")
     check(case, "se_Ea", se_Ea * 1000)
     check(case, "se ln k(Tref)", se_k / k_ref)
-    order = {"parameter": ["k_T.k_ref", "k_T.Ea"], "other_parameter": ["k_T.k_ref", "k_T.Ea"]}
+    order = {"parameter": ["k.k_ref", "k.Ea"], "other_parameter": ["k.k_ref", "k.Ea"]}
     check(case, "corr(ln kref, Ea)", result["covariance"]["correlation"].sel(order).values[0, 1])
 
     # what follows from the joint covariance of (ln k_ref, Ea)
@@ -213,7 +213,7 @@ def test_o06_arrhenius_pair(data):
     check(case, "sd of ln k(325 K), with covariance", np.sqrt(at_325 @ joint @ at_325))
 
     # A as the result gives it: its interval comes from ln A and does not cross zero
-    factor = result["parameters"].to_dataset().sel(derived="k_T.A")
+    factor = result["parameters"].to_dataset().sel(derived="k.A")
     A, se_A, lower, upper = (factor[f"derived_{name}"].item() for name in ("value", "stderr", "lower95", "upper95"))
     check(case, "lnA (k in 1/s)", np.log(A))
     check(case, "se_lnA", se_A / A)
