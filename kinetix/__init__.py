@@ -12,14 +12,25 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from importlib.metadata import version
 
-    from kinetix.errors import InputError, KinetixError, KinetixWarning, SolveError
-    from kinetix.io import read_csv, read_tree
-    from kinetix.network import Network, parse_network
-    from kinetix.precision import float64
-    from kinetix.simulation import predict
-    from kinetix.status import Status
-    from kinetix.studies.python import CSTR, Batch, Differential, estimate, fit, problem, simulate
-    from kinetix.units import parse_quantity
+    from kinetix.errors import InputError as InputError
+    from kinetix.errors import KinetixError as KinetixError
+    from kinetix.errors import KinetixWarning as KinetixWarning
+    from kinetix.errors import SolveError as SolveError
+    from kinetix.io import read_csv as read_csv
+    from kinetix.io import read_tree as read_tree
+    from kinetix.network import Network as Network
+    from kinetix.network import parse_network as parse_network
+    from kinetix.precision import float64 as float64
+    from kinetix.simulation import predict as predict
+    from kinetix.status import Status as Status
+    from kinetix.studies.python import CSTR as CSTR
+    from kinetix.studies.python import Batch as Batch
+    from kinetix.studies.python import Differential as Differential
+    from kinetix.studies.python import estimate as estimate
+    from kinetix.studies.python import fit as fit
+    from kinetix.studies.python import problem as problem
+    from kinetix.studies.python import simulate as simulate
+    from kinetix.units import parse_quantity as parse_quantity
 
     __version__ = version("kinetix-chem")
 

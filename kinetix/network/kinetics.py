@@ -93,7 +93,10 @@ def stack_laws(
         constants = np.full((rows, len(first.constants)), ONE, dtype=np.int32)
         constants[:, :1] = ZERO
         # two slots serve most laws; a fixed size keeps the compiled program the same
-        widths = [max(2, *(len(laws[i].species[side]) for i in members)) if first.product else len(first.species[side]) for side in range(len(first.species))]
+        widths = [
+            max(2, *(len(laws[i].species[side]) for i in members)) if first.product else len(first.species[side])
+            for side in range(len(first.species))
+        ]
         slots_of = [np.full((rows, width), n, dtype=np.int32) for width in widths]
         net = np.zeros((n, rows))
         for row, i in enumerate(members):
@@ -139,7 +142,9 @@ def production_jacobian(kinetics: Kinetics, constants: jax.Array, T: jax.Array, 
         values, sides = _inputs(stack, constants, c)
         flat = [(s, i) for s, side in enumerate(sides) for i in range(len(side))]
 
-        def rate_of(*slots: jax.Array, stack: Stack = stack, values: tuple[jax.Array, ...] = values, shape: list[tuple[int, int]] = flat) -> jax.Array:
+        def rate_of(
+            *slots: jax.Array, stack: Stack = stack, values: tuple[jax.Array, ...] = values, shape: list[tuple[int, int]] = flat
+        ) -> jax.Array:
             by_side: list[list[jax.Array]] = [[] for _ in stack.species]
             for (s, _), slot in zip(shape, slots, strict=True):
                 by_side[s].append(slot)

@@ -225,4 +225,3 @@ class ConstantBook:
             return None if quantity is None else Quantity(quantity.value * ratio, quantity.unit)
 
         return Estimate(at_reference(value.start), at_reference(value.lower), at_reference(value.upper), value.scale, value.fixed)
-

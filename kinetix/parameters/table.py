@@ -74,8 +74,7 @@ def parameter(name: str, number: Number, dimension: Dimension | None, positive: 
     if number.start is None:
         example = example_unit(dimension) if dimension is not None else "unit"
         raise ParameterError(
-            f"Parameter '{name}' has no start, and finding starts from the data is not available yet."
-            f' Write start = "<number> {example}".'
+            f"Parameter '{name}' has no start, and finding starts from the data is not available yet. Write start = \"<number> {example}\"."
         )
     start = number.start.si
     if scale == "log" and start <= 0:

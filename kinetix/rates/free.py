@@ -73,7 +73,9 @@ def law(text: str, constants: Mapping[str, Dimension], known: tuple[str, ...], r
             raise ExpressionError(f"Rate of '{reaction}' uses {symbol}; a rate may use concentrations [X], T and constants.")
     for name in constants:
         if name not in used:
-            raise ExpressionError(f"Rate of '{reaction}': the constant '{name}' is given but '{text}' does not use it. Remove it, or use it.")
+            raise ExpressionError(
+                f"Rate of '{reaction}': the constant '{name}' is given but '{text}' does not use it. Remove it, or use it."
+            )
     return Law(
         FreeRate(expression, tuple(used), tuple(species)),
         tuple(Constant(name, constants[name]) for name in used),

@@ -50,7 +50,8 @@ def _law(function: Any, second: Constant, forward: Mapping[str, float], reverse:
         (first, second),
         (mass_action.slots(forward), mass_action.slots(reverse)),
         text.format(
-            forward=mass_action.law(forward).text.replace("k", "kf", 1), reverse=mass_action.law(reverse).text.replace("k", reverse_constant, 1)
+            forward=mass_action.law(forward).text.replace("k", "kf", 1),
+            reverse=mass_action.law(reverse).text.replace("k", reverse_constant, 1),
         ),
         product=True,
     )

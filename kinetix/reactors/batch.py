@@ -31,9 +31,7 @@ def solve(kinetics: Kinetics, thermal: Thermal, lane: Lane, options: Options) ->
     options = replace(options, atol=lane["atol"])
     if "program_T" in lane:
         energy = Programmed(lane["program_times"], lane["program_T"], thermal)
-        solution = integrate(
-            PROGRAMMED, lane["initial"], Contents(kinetics, energy), times, breaks=lane["program_times"], options=options
-        )
+        solution = integrate(PROGRAMMED, lane["initial"], Contents(kinetics, energy), times, breaks=lane["program_times"], options=options)
         T = jnp.interp(times, energy.times, energy.temperatures)
         constants = constants_at(thermal, T[:, None])
     else:

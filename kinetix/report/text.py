@@ -163,7 +163,9 @@ def _statistics(tree: xr.DataTree) -> Iterator[str]:
     rows.append(("errors and intervals", sigma_sentence(tree)))
     parameters = group_of(tree, "parameters")
     held = int(np.count_nonzero(~parameters["fixed"].values & (parameters["at_bound"].values != "")))
-    rank = f"{number['rank']:.0f} of {count(int(number['n_parameters']) - held, 'parameter')}" + (f" ({held} held on a bound)" if held else "")
+    rank = f"{number['rank']:.0f} of {count(int(number['n_parameters']) - held, 'parameter')}" + (
+        f" ({held} held on a bound)" if held else ""
+    )
     rows.append(("rank, condition number", f"{rank}, {significant(number['condition_number'], 3)}"))
     ended = f"{count(int(number['iterations']), 'iteration')}, {count(int(number['evaluations']), 'model evaluation')}"
     rows.append(("end of the search", f"{tree.attrs['status_label']} ({ended})"))

@@ -84,14 +84,18 @@ class ReactorModel:
             if symbol.kind == "initial" and not self.reactor.needs_initial:
                 raise ExpressionError(f"uses {symbol}, but a {self.reactor.name} has no initial state. Write feed[{symbol.name}]?")
             if symbol.name not in species:
-                raise ExpressionError(f"uses {symbol}, but '{symbol.name}' is no species (known: {', '.join(species)}).{nearest(symbol.name, species)}")
+                raise ExpressionError(
+                    f"uses {symbol}, but '{symbol.name}' is no species (known: {', '.join(species)}).{nearest(symbol.name, species)}"
+                )
             return ({"concentration": "c"}.get(symbol.kind, symbol.kind), species.index(symbol.name)), CONCENTRATION
         if symbol.kind == "rate":
             if symbol.name in reactions:
                 return ("rate", reactions.index(symbol.name)), RATE
             if symbol.name in species:
                 return ("production", species.index(symbol.name)), RATE
-            raise ExpressionError(f"uses {symbol}, but '{symbol.name}' is no reaction and no species.{nearest(symbol.name, (*reactions, *species))}")
+            raise ExpressionError(
+                f"uses {symbol}, but '{symbol.name}' is no reaction and no species.{nearest(symbol.name, (*reactions, *species))}"
+            )
         if symbol.kind == "pressure":
             raise ExpressionError(f"uses {symbol}; partial pressures are not available yet. Write a concentration [{symbol.name}].")
         for name, kind in (("T", TEMPERATURE), ("time", TIME), ("tau", TIME)):
@@ -142,7 +146,9 @@ class ExplicitModel:
         for output in self.outputs:
             for symbol in symbols(output.formula):
                 if symbol.kind != "name":
-                    raise ExpressionError(f"Model '{output.name}' uses {symbol}; an explicit model uses columns and parameters by plain names.")
+                    raise ExpressionError(
+                        f"Model '{output.name}' uses {symbol}; an explicit model uses columns and parameters by plain names."
+                    )
                 if symbol.name not in self.constants and symbol.name != "T":
                     found[symbol.name] = None
         return tuple(found)

@@ -20,7 +20,7 @@ SLOWEST_GROWTH, FASTEST_GROWTH, BACK = 1.5, 50.0, 0.2
 NEWTON_BELOW, LATER = 1e-2, 0.1
 BELOW_ZERO = 1e-10
 ROUNDING, SINGULAR = 64.0, 4.0
-LINEAR = 0.3
+LINEAR, UNDETERMINED = 0.3, 0.1
 
 
 @partial(jax.tree_util.register_dataclass, data_fields=["rtol", "atol", "max_iterations"], meta_fields=[])
@@ -105,12 +105,18 @@ def _implicit(
 
     With J0 the Jacobian at the solution, held fixed, each pass y <- y - J0^-1 rhs(y, args) is right to one order more in a change of args
     (the error after a pass is (1 - J0^-1 J) times the one before, and the first factor is of first order). The value stays as it was.
+    They do not exist where J0 is singular to rounding, or would be another matrix elsewhere within the tolerance (a multiple root).
     """
     t = jnp.zeros((), y.dtype)
-    size = jnp.abs(y) + jnp.asarray(options.atol, y.dtype)
-    inverted, smallest = gauss_jordan(system.matrix(t, y, fixed_args) * size[None, :])
+    rtol, atol = jnp.asarray(options.rtol, y.dtype), jnp.asarray(options.atol, y.dtype)
+    size = jnp.abs(y) + atol
+    jacobian = system.matrix(t, y, fixed_args)
+    variation = jnp.max(jnp.abs(system.matrix(t, y + rtol * jnp.abs(y) + atol, fixed_args) - jacobian), axis=1)
+    determined = jnp.all(variation <= UNDETERMINED * jnp.max(jnp.abs(jacobian), axis=1))
+    inverted, smallest = gauss_jordan(jacobian * size[None, :])
     inverted = size[:, None] * inverted
-    usable = usable & jnp.all(jnp.isfinite(inverted)) & (smallest > ROUNDING * jnp.finfo(y.dtype).eps)
+    regular = determined & jnp.all(jnp.isfinite(inverted)) & (smallest > ROUNDING * jnp.finfo(y.dtype).eps)
+    usable = usable & regular
     for _ in range(order):
         change = -inverted @ system.rates(t, y, args)
         y = y + (change - lax.stop_gradient(change))
@@ -139,8 +145,10 @@ def _iterate(system: System, y0: Array, args: Arguments, options: SteadyOptions)
         rates_new = system.rates(t, y_new, args)
         residual_new = jnp.max(jnp.abs(rates_new) / terms)
         negative = jnp.any((y_new < y) & (y_new < -(atol + BELOW_ZERO * jnp.abs(y))))
-        good = jnp.all(jnp.isfinite(y_new)) & jnp.isfinite(residual_new) & ~negative
-        good = good & (~newton | ((residual_new <= jnp.maximum(residual, rounding)) & (smallest > singular)))
+        # Against the rates goes a step whose dt is longer than the time in which something grows: the linear model has a pole in between.
+        forward = jnp.sum(change * rates / terms**2) >= 0.0
+        better = (residual_new <= jnp.maximum(residual, rounding)) & (smallest > singular)
+        good = jnp.all(jnp.isfinite(y_new)) & jnp.isfinite(residual_new) & ~negative & jnp.where(newton, better, forward)
 
         correction = jnp.where(newton, jnp.max(jnp.abs(change) / (rtol * jnp.abs(y_new) + atol)), jnp.inf)
         at_rounding = residual_new <= rounding
@@ -187,8 +195,9 @@ def steady_state(system: System, y0: ArrayLike, args: Arguments, options: Steady
     """A root of rhs(0, y, args) = 0 that the iteration reaches from y0: one lane. There may be others.
 
     Pseudo-transient continuation: each iteration is a linearised implicit Euler step, (1/dt - J) change = rhs, whose dt starts at the slowest loss
-    1/min |J_ii|, grows with the ratio of the residuals and shrinks if a value is not finite or a component would become clearly negative. Once the residual is
-    small against its terms the steps are full Newton steps, and the last of them is at most rtol |y| + atol, or is nothing but rounding.
+    1/min |J_ii|, grows with the ratio of the residuals, and shrinks if a value is not finite, a component would become clearly negative, or the step goes against
+    the rates. Once the residual is small against its terms the steps are full Newton steps, and the last of them is at most rtol |y| + atol, or is
+    nothing but rounding.
 
     Derivatives, forward or reverse and of any order, with respect to every floating-point leaf of args are those of the implicit function,
     dy = -J^-1 d rhs; with respect to the start they are zero. Where J is singular at the solution, or the solve failed, they are NaN

@@ -16,8 +16,10 @@ from kinetix.reactors import PLANNED, REACTORS, Reactor
 from kinetix.simulation import Choice, ReactorModel, Spoken, explicit_model, measured_responses
 from kinetix.solvers import Options
 from kinetix.studies.chemistry import Specification, chemistry, named_constants
+from kinetix.studies.given import Amounts, Given
 from kinetix.studies.numbers import Reference, parse_known, parse_number
-from kinetix.studies.problem import Amounts, Given, Problem, assemble, check_explicit
+from kinetix.studies.problem import Problem, assemble
+from kinetix.studies.responses import check_explicit
 from kinetix.studies.schema import Study
 from kinetix.units import CONCENTRATION, TIME, Dimension, Quantity, parse_quantity, parse_unit, require
 
@@ -156,9 +158,15 @@ def _conditions(study: Study, known: Mapping[str, Dimension | None], model: str)
             if kind is not None:
                 require(quantity, kind, f"[conditions] {name}")
             out[name] = quantity
-            warning = check_temperature(quantity.si, str(quantity)) if name == "T" and not study.conditions.get("allow_temperature") else None
+            warning = (
+                check_temperature(quantity.si, str(quantity)) if name == "T" and not study.conditions.get("allow_temperature") else None
+            )
             if warning:
-                warnings.warn(f"{warning} Write allow_temperature = true under [conditions] to go on without this warning.", KinetixWarning, stacklevel=2)
+                warnings.warn(
+                    f"{warning} Write allow_temperature = true under [conditions] to go on without this warning.",
+                    KinetixWarning,
+                    stacklevel=2,
+                )
     problems.raise_if_any(ConditionError)
     return out
 
@@ -190,7 +198,9 @@ def _noise(study: Study, responses: Mapping[str, Dimension | None]) -> dict[str,
         if name not in responses:
             problems.add(f"{where}: no such response (known: {', '.join(responses)}).{nearest(name, responses)}")
         elif isinstance(value, Mapping):
-            problems.add(f"{where}: noise models ({', '.join(value)}) are not available yet. Write a standard deviation, for example \"0.01 mol/L\".")
+            problems.add(
+                f'{where}: noise models ({", ".join(value)}) are not available yet. Write a standard deviation, for example "0.01 mol/L".'
+            )
         else:
             with problems.collecting():
                 quantity = parse_known(value, where)

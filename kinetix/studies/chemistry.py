@@ -10,7 +10,7 @@ from kinetix.errors import ExpressionError, InputError, ParameterError, Problems
 from kinetix.expression import Symbol, dimension, parse, symbols
 from kinetix.network import Network, Reaction, check_balance, parse_reaction
 from kinetix.parameters import Estimate, Temperature
-from kinetix.rates import Constant, Law, free, mass_action, power_law, reversible
+from kinetix.rates import Law, free, mass_action, power_law, reversible
 from kinetix.studies.numbers import Reference, Written, parse_constant, parse_number
 from kinetix.studies.schema import ReactionSection
 from kinetix.units import CONCENTRATION, DIMENSIONLESS, RATE, TEMPERATURE, Dimension, Quantity, Unit, example_unit, parse_unit, require
@@ -79,7 +79,9 @@ def named_constants(parameters: Mapping[str, Any], problems: Problems) -> dict[s
     return named
 
 
-def _law(reaction: Reaction, section: ReactionSection, network: Network, named: Mapping[str, Temperature]) -> tuple[Law, dict[str, Specification]]:
+def _law(
+    reaction: Reaction, section: ReactionSection, network: Network, named: Mapping[str, Temperature]
+) -> tuple[Law, dict[str, Specification]]:
     name = reaction.name
     if section.rate is not None:
         return _free_law(reaction, section, network, named)
@@ -125,7 +127,7 @@ def _reversible_law(
     if section.orders or not (_small_integers(reactants) and _small_integers(products)):
         raise ParameterError(
             f"Reaction '{name}': a reversible reaction has integer orders from its coefficients, up to 4 on a side."
-            " Write two reactions, or rate = \"...\", for other orders."
+            ' Write two reactions, or rate = "...", for other orders.'
         )
     if section.kf is None:
         raise ParameterError(f"Reaction '{name}' is reversible and has no kf. Write kf = \"0.1 1/s\" (and kr, or K).")
@@ -222,7 +224,9 @@ def _free_law(
     own: dict[str, Specification] = {}
     for key in ("k", "A", "Ea", "b", "at"):
         if getattr(section, key) is not None and key != "k" and section.k is None and section.A is None:
-            raise ParameterError(f"Reaction '{name}': {key} beside a rate formula. Give the constants of the formula under parameters = {{ ... }}.")
+            raise ParameterError(
+                f"Reaction '{name}': {key} beside a rate formula. Give the constants of the formula under parameters = {{ ... }}."
+            )
     if section.k is not None or section.A is not None:
         own["k"] = _main_constant(section, name)
     for key in ("kf", "kr", "K"):
@@ -249,11 +253,15 @@ def _symbols(text: str, reaction: str) -> tuple[Symbol, ...]:
 def _dimension(spec: Specification, named: Mapping[str, Temperature], where: str) -> Dimension:
     if isinstance(spec, Reference):
         if spec.name not in named:
-            raise ParameterError(f"Parameter '{where}' refers to '{spec.name}', which is not under [parameters].{nearest(spec.name, named)}")
+            raise ParameterError(
+                f"Parameter '{where}' refers to '{spec.name}', which is not under [parameters].{nearest(spec.name, named)}"
+            )
         return _dimension(named[spec.name], named, spec.name)
     quantity = getattr(spec.value, "start", spec.value)
     if quantity is None:
-        raise ParameterError(f"Parameter '{where}' has no start, and finding starts from the data is not available yet. Write start = \"...\".")
+        raise ParameterError(
+            f"Parameter '{where}' has no start, and finding starts from the data is not available yet. Write start = \"...\"."
+        )
     return quantity.unit.dimension
 
 

@@ -65,7 +65,9 @@ class Evaluator:
             rows = problem.observed.shape[1] * problem.observed.shape[2]
             self.block = lanes_per_block(problem.observed.shape[0], rows)
             began = time.perf_counter()
-            lowered = evaluate.lower(predict_free, self.model, self._theta(problem.table.free_start()), self.lanes, self.observed, self.weights, self.block)
+            lowered = evaluate.lower(
+                predict_free, self.model, self._theta(problem.table.free_start()), self.lanes, self.observed, self.weights, self.block
+            )
             self.trace_seconds = time.perf_counter() - began
             began = time.perf_counter()
             self.compiled = lowered.compile()
@@ -86,7 +88,9 @@ class Evaluator:
         return np.asarray(evaluation.R), int(evaluation.bad)
 
 
-def fit_problem(problem: Problem, limits: FitLimits = FitLimits(), on_iteration: Callable[[Iteration], None] | None = None, **provenance: Any) -> FitFacts:
+def fit_problem(
+    problem: Problem, limits: FitLimits = FitLimits(), on_iteration: Callable[[Iteration], None] | None = None, **provenance: Any
+) -> FitFacts:
     """Fit a problem.
 
     Args:
@@ -211,7 +215,9 @@ def _facts(problem: Problem, evaluator: Evaluator, outcome: Outcome, final: Eval
         r_squared=_r_squared(problem, observed, predicted),
         rank=linear.rank,
         condition_number=linear.condition_number,
-        null_directions=_null_directions(_flat(linear, outcome), [table.names[i] for i in table.free], [table.parameters[i].scale for i in table.free]),
+        null_directions=_null_directions(
+            _flat(linear, outcome), [table.names[i] for i in table.free], [table.parameters[i].scale for i in table.free]
+        ),
         status=outcome.status,
         message=outcome.message,
         iterations=outcome.iterations,

@@ -70,7 +70,7 @@ def parse_number(value: object, where: str, expect: Dimension | None = None) -> 
     lower, upper = _bounds(table["bounds"], where, expect) if "bounds" in table else (None, None)
     scale = table.get("scale")
     if scale not in (None, "log", "linear"):
-        raise ParameterError(f"{where}: scale is {scale!r}; expected \"log\" or \"linear\".")
+        raise ParameterError(f'{where}: scale is {scale!r}; expected "log" or "linear".')
     fixed = table.get("fixed", False)
     if not isinstance(fixed, bool):
         raise ParameterError(f"{where}: fixed is {fixed!r}; expected true or false.")

@@ -27,4 +27,6 @@ def provenance(problem: Problem) -> dict[str, str]:
 
 def condition_columns(campaign: Campaign) -> dict[str, Condition]:
     """The conditions of a campaign with the units they were written in."""
-    return {name: Condition(np.asarray(values, dtype=float), campaign.condition_units[name]) for name, values in campaign.conditions.items()}
+    return {
+        name: Condition(np.asarray(values, dtype=float), campaign.condition_units[name]) for name, values in campaign.conditions.items()
+    }

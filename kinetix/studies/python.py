@@ -23,8 +23,9 @@ from kinetix.studies.building import amounts, given_conditions, parse_times
 from kinetix.studies.chemistry import chemistry
 from kinetix.studies.direct import place_parameters
 from kinetix.studies.fitting import FitLimits, fit_problem
+from kinetix.studies.given import Given
 from kinetix.studies.numbers import parse_known
-from kinetix.studies.problem import Given, Problem, assemble
+from kinetix.studies.problem import Problem, assemble
 from kinetix.studies.schema import ReactionSection
 from kinetix.studies.simulating import simulate_problem
 from kinetix.units import CONCENTRATION, Dimension, parse_quantity
@@ -55,7 +56,7 @@ class ReactorSetup:
         return Vocabulary(plain.species, {**plain.responses, **responses}, plain.conditions, plain.timed)
 
 
-def CSTR(network: Network, **details: Any) -> ReactorSetup:  # noqa: N802 - reactors are spelled as the field spells them
+def CSTR(network: Network, **details: Any) -> ReactorSetup:
     """A stirred tank at steady state, isothermal, constant density: 0 = (c_feed - c)/tau + nu r.
 
     Args:
@@ -69,7 +70,7 @@ def CSTR(network: Network, **details: Any) -> ReactorSetup:  # noqa: N802 - reac
     return ReactorSetup(network, TANK, **details)
 
 
-def Batch(network: Network, **details: Any) -> ReactorSetup:  # noqa: N802
+def Batch(network: Network, **details: Any) -> ReactorSetup:
     """A closed reactor of constant volume, with constant or measured temperature: dc/dt = nu r.
 
     Args:
@@ -83,7 +84,7 @@ def Batch(network: Network, **details: Any) -> ReactorSetup:  # noqa: N802
     return ReactorSetup(network, BATCH, **details)
 
 
-def Differential(network: Network, **details: Any) -> ReactorSetup:  # noqa: N802
+def Differential(network: Network, **details: Any) -> ReactorSetup:
     """Rates measured at known concentrations: rate[r1], rate[A].
 
     Args:
@@ -255,7 +256,9 @@ def put_together(
     chemical = chemistry(sections, placed.named, formulas=False)
     spoken = ReactorModel(chemical.network, reactor.reactor, chemical.laws, {name: parse(text) for name, text in reactor.responses.items()})
     if reactor.reactor.measures_rates and any(column.name in reactor.network.species for column in campaign.responses):
-        raise DataError("The data were read for another reactor: here concentrations are conditions. Read them with read_csv(path, reactor).")
+        raise DataError(
+            "The data were read for another reactor: here concentrations are conditions. Read them with read_csv(path, reactor)."
+        )
     given = Given(chemical.constants, chemical.named, amounts(placed.feed, "feed"), amounts(placed.initial, "initial"))
     options = Options(rtol=rtol, max_steps=max_steps)
     return assemble(spoken, campaign, given, title=title, sigma=sigma, options=options, rtol=rtol, atol=atol, responses=responses)
@@ -268,4 +271,3 @@ def vocabulary_of(model: Network | ReactorSetup, has_time: bool) -> Vocabulary:
     book = BATCH if has_time else TANK
     vocabulary = ReactorSetup(model, book).vocabulary()
     return Vocabulary(vocabulary.species, vocabulary.responses, {**TANK.conditions, **vocabulary.conditions}, has_time)
-

@@ -76,7 +76,9 @@ class SolverSection(_Section):
     """Limits and tolerances of the solvers."""
 
     rtol: float = Field(1e-8, gt=0, lt=1, description="relative tolerance")
-    atol: str | None = Field(None, description="absolute tolerance, a concentration; default: rtol/1000 of the largest amount of the experiment")
+    atol: str | None = Field(
+        None, description="absolute tolerance, a concentration; default: rtol/1000 of the largest amount of the experiment"
+    )
     max_steps: int = Field(10_000, gt=0, description="step limit of one solve")
 
 
@@ -85,7 +87,9 @@ class Study(_Section):
 
     schema_version: Literal[1] = Field(alias="schema", description="version of the grammar: 1")
     title: str = Field("", description="shown in reports")
-    formulas: bool | None = Field(None, description="whether names are chemical formulas to be balanced; default: where all names parse as formulas")
+    formulas: bool | None = Field(
+        None, description="whether names are chemical formulas to be balanced; default: where all names parse as formulas"
+    )
     reactions: dict[str, ReactionSection] = Field(default_factory=dict)
     reactor: ReactorSection | None = None
     conditions: dict[str, Any] = Field(default_factory=dict, description="what is constant over the data: T, tau, P, feed, ...")

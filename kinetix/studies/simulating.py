@@ -60,7 +60,11 @@ def describe_problem(problem: Problem) -> list[str]:
         lines += [f"model {output.name} = {output.formula}" for output in spoken.outputs]
     for p in (problem.table.parameters[i] for i in problem.table.shown):
         number = f"{p.name} = {float(p.unit.from_si(p.start)):.6g} {p.unit.text}"
-        bounds = f", bounds {float(p.unit.from_si(p.lower)):.6g} to {float(p.unit.from_si(p.upper)):.6g}" if np.isfinite([p.lower, p.upper]).any() else ""
+        bounds = (
+            f", bounds {float(p.unit.from_si(p.lower)):.6g} to {float(p.unit.from_si(p.upper)):.6g}"
+            if np.isfinite([p.lower, p.upper]).any()
+            else ""
+        )
         lines.append(f"{number} (known)" if p.fixed else f"{number} (estimated, {p.scale} scale{bounds})")
     return [*lines, *problem.campaign.notes]
 
@@ -69,7 +73,11 @@ def _net(problem: Problem, species: str) -> str:
     spoken = problem.spoken
     assert isinstance(spoken, ReactorModel)
     row = spoken.network.stoichiometry[spoken.network.index(species)]
-    terms = [f"{'+' if nu > 0 else '-'} {'' if abs(nu) == 1 else f'{abs(nu):g} '}r({r.name})" for nu, r in zip(row, spoken.network.reactions, strict=True) if nu]
+    terms = [
+        f"{'+' if nu > 0 else '-'} {'' if abs(nu) == 1 else f'{abs(nu):g} '}r({r.name})"
+        for nu, r in zip(row, spoken.network.reactions, strict=True)
+        if nu
+    ]
     return " ".join(terms).removeprefix("+ ") or "0"
 
 
@@ -98,5 +106,9 @@ def check_problem(problem: Problem) -> list[str]:
             lines.append(f"attention: no measured value changes with {problem.table.names[position]} at the start")
     scaled = R[:-1, :-1] / np.where(norms > 0, norms, 1.0)
     values = np.linalg.svd(scaled, compute_uv=False)
-    lines.append(f"gradient finite; condition number of the scaled Jacobian at the start {values[0] / values[-1]:.3g}" if values[-1] > 0 else "attention: the data do not determine all parameters at the start")
+    lines.append(
+        f"gradient finite; condition number of the scaled Jacobian at the start {values[0] / values[-1]:.3g}"
+        if values[-1] > 0
+        else "attention: the data do not determine all parameters at the start"
+    )
     return lines

@@ -11,7 +11,19 @@ from hypothesis import strategies as st
 from kinetix.errors import DataError, KinetixWarning
 from kinetix.experiments import Campaign, Vocabulary, build_campaign, check_temperature, parse_table
 from kinetix.io.tables import read_table
-from kinetix.units import CONCENTRATION, DIMENSIONLESS, FLOW, PRESSURE, RATE, TEMPERATURE, TIME, VOLUME, Quantity, parse_quantity, parse_unit
+from kinetix.units import (
+    CONCENTRATION,
+    DIMENSIONLESS,
+    FLOW,
+    PRESSURE,
+    RATE,
+    TEMPERATURE,
+    TIME,
+    VOLUME,
+    Quantity,
+    parse_quantity,
+    parse_unit,
+)
 
 C = CONCENTRATION
 BATCH = Vocabulary(("A", "B"), {"A": C, "B": C}, {"T": TEMPERATURE, "P": PRESSURE, "initial.A": C}, timed=True)
@@ -309,7 +321,9 @@ def test_constants_fill_every_lane():
     np.testing.assert_array_equal(read.conditions["T"], [350, 350])
     text = problem("run,time [s],T [degC],A [mol/L]\na,0,50,1\n", conditions={"T": parse_quantity("350 K")})
     assert "column 'T [degC]' gives the temperature T, which the conditions give for all experiments too" in text
-    assert "'TT' is no condition of the model (known: T, P, initial.A). Did you mean 'T'?" in problem(PLAIN, conditions={"TT": parse_quantity("1 K")})
+    assert "'TT' is no condition of the model (known: T, P, initial.A). Did you mean 'T'?" in problem(
+        PLAIN, conditions={"TT": parse_quantity("1 K")}
+    )
     assert "not a finite number" in problem(PLAIN, conditions={"P": Quantity(np.nan, parse_unit("Pa"))})
 
 

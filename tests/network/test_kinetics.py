@@ -34,7 +34,7 @@ def build():
 
 
 def by_hand(c):
-    A, B, C, D, E = c
+    A, B, C, _, E = c
     return np.array([2 * A * B, 3 * C - 0.5 * A * B, 7 * (A / 1000) ** 1.5, 4 * C / (1 + 0.2 * A), 0.3 * A * E])
 
 

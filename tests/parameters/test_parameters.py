@@ -132,7 +132,7 @@ def test_reference_temperature_of_the_data_is_the_default():
             Temperature(Estimate(q("1e9 1/s"), q("1e8 1/s")), factor=True, energy=Estimate(q("70 kJ/mol"))),
             "Give k at a temperature",
         ),
-        (Temperature(Estimate(q("0.1 1/s")), energy=q("60 kJ"))  , "Ea"),
+        (Temperature(Estimate(q("0.1 1/s")), energy=q("60 kJ")), "Ea"),
     ],
 )
 def test_refused_constants(spec, words):

@@ -29,7 +29,13 @@ LAWS = {
 
 
 def problem(law, reactor, rtol=1e-8):
-    study = {"schema": 1, "reactions": {"r1": LAWS[law]}, "reactor": {"type": reactor}, "conditions": {"T": "340 K"}, "solver": {"rtol": rtol}}
+    study = {
+        "schema": 1,
+        "reactions": {"r1": LAWS[law]},
+        "reactor": {"type": reactor},
+        "conditions": {"T": "340 K"},
+        "solver": {"rtol": rtol},
+    }
     study["formulas"] = False
     if reactor == "cstr":
         study["conditions"] |= {"tau": "5 min", "feed": {"A": "1.2 mol/L", "default": "0 mol/L"}}
@@ -75,7 +81,9 @@ def test_jacobian_by_differences_and_by_reverse_mode(law, reactor):
         scale = np.abs(forward).max(axis=(0, 1, 2)) + 1e-300
         np.testing.assert_allclose(backward / scale, forward / scale, rtol=1e-9, atol=1e-11)
         for i in range(len(p)):
-            np.testing.assert_allclose(forward[..., i] / scale[i], extrapolated(f, p, i) / scale[i], rtol=0, atol=3e-7, err_msg=given.table.names[i])
+            np.testing.assert_allclose(
+                forward[..., i] / scale[i], extrapolated(f, p, i) / scale[i], rtol=0, atol=3e-7, err_msg=given.table.names[i]
+            )
 
 
 def test_tank_against_thirty_digits():
@@ -121,7 +129,9 @@ def test_second_derivatives_forward_over_reverse():
             hessian = np.asarray(jax.jacfwd(jax.jacrev(loss))(one))
             gradient = jax.jit(jax.grad(loss))
             for i in range(len(p)):
-                np.testing.assert_allclose(hessian[:, i], extrapolated(gradient, one, i, 1e-3), rtol=2e-5, atol=1e-6 * np.abs(hessian).max())
+                np.testing.assert_allclose(
+                    hessian[:, i], extrapolated(gradient, one, i, 1e-3), rtol=2e-5, atol=1e-6 * np.abs(hessian).max()
+                )
 
 
 @pytest.mark.parametrize("name", ["T", "tau", "feed"])
@@ -155,7 +165,7 @@ def test_batch_conditions(name):
         exact = np.asarray(jax.jacfwd(f)(x)).reshape(1, 3, 3, -1)
         np.testing.assert_allclose(np.asarray(jax.jacrev(f)(x)).reshape(exact.shape), exact, rtol=1e-9, atol=1e-10)
         flat = x.reshape(-1)
-        for i in ([1, 2] if name == "times" else [0, 1] if name == "initial" else [0]):
+        for i in [1, 2] if name == "times" else [0, 1] if name == "initial" else [0]:
             difference = extrapolated(lambda y: f(y.reshape(x.shape)), flat, i)
             np.testing.assert_allclose(exact[..., i], difference, rtol=1e-6, atol=1e-5 * np.abs(exact[..., i]).max())
 

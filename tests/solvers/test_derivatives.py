@@ -95,7 +95,9 @@ def test_all_modes_agree_and_batches_equal_lanes():
     np.testing.assert_allclose(value, np.sum(values**2), rtol=1e-13)
     np.testing.assert_allclose(gradient, 2 * np.einsum("lmn,lmnp->p", values, forward), rtol=1e-12)
     hessian = jax.jit(jax.hessian(loss))(k, a0)
-    np.testing.assert_allclose(hessian, jax.hessian(lambda k: jnp.sum(jax.vmap(lambda a: _series_exactly(a, k, TIMES))(a0) ** 2))(k), rtol=1e-6)
+    np.testing.assert_allclose(
+        hessian, jax.hessian(lambda k: jnp.sum(jax.vmap(lambda a: _series_exactly(a, k, TIMES))(a0) ** 2))(k), rtol=1e-6
+    )
 
 
 def test_stiff_sensitivities_against_central_differences():
@@ -112,7 +114,9 @@ def test_stiff_sensitivities_against_central_differences():
 
 def test_derivatives_are_those_of_the_computed_solution():
     """At loose tolerance they still agree with differences at fixed step sizes to the accuracy of the solution, and conserve what rhs conserves."""
-    jacobian = jax.jacfwd(lambda k: integrate(SERIES, [1.0, 0.0, 0.0], {"k": k}, TIMES, options=Options(1e-4, 1e-6)).y)(jnp.array([1.0, 0.3]))
+    jacobian = jax.jacfwd(lambda k: integrate(SERIES, [1.0, 0.0, 0.0], {"k": k}, TIMES, options=Options(1e-4, 1e-6)).y)(
+        jnp.array([1.0, 0.3])
+    )
     np.testing.assert_allclose(jacobian.sum(axis=1), 0.0, atol=1e-14)
     np.testing.assert_allclose(jacobian, jax.jacfwd(lambda k: _series_exactly(jnp.array(1.0), k, TIMES))(jnp.array([1.0, 0.3])), atol=1e-3)
 

@@ -264,7 +264,9 @@ def test_lanes_do_not_disturb_each_other():
 
 
 def test_float32_stays_float32():
-    solution = integrate(SERIES, np.array([1.0, 0, 0], np.float32), {"k": np.array([1.0, 0.3], np.float32)}, [1.0, 2.0], options=Options(1e-4, 1e-6))
+    solution = integrate(
+        SERIES, np.array([1.0, 0, 0], np.float32), {"k": np.array([1.0, 0.3], np.float32)}, [1.0, 2.0], options=Options(1e-4, 1e-6)
+    )
     assert solution.y.dtype == np.float32
     np.testing.assert_allclose(solution.y, series_solution(np.array([1.0, 2.0]), 1.0, 1.0, 0.3), atol=1e-3)
 
@@ -282,7 +284,9 @@ def test_tolerances_per_component_and_as_traced_numbers():
     assert solve._cache_size() == 1
 
 
-@pytest.mark.parametrize(("y0", "times", "words"), [(1.0, [1.0], "y0 has shape ()"), ([1.0], 1.0, "times has shape ()"), ([1.0], [], "times has shape")])
+@pytest.mark.parametrize(
+    ("y0", "times", "words"), [(1.0, [1.0], "y0 has shape ()"), ([1.0], 1.0, "times has shape ()"), ([1.0], [], "times has shape")]
+)
 def test_wrong_shapes_are_named(y0, times, words):
     with pytest.raises(ValueError, match=words.replace("(", r"\(").replace(")", r"\)")):
         integrate(DECAY, y0, 1.0, times)

@@ -1,0 +1,88 @@
+"""The constants of rate laws and formulas as parameters, and where each stands."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from kinetix.errors import InputError, ParameterError, Problems, nearest
+from kinetix.expression import symbols
+from kinetix.network import Reaction
+from kinetix.parameters import ConstantBook, Temperature
+from kinetix.rates import Constant, Law
+from kinetix.simulation import ReactorModel, Spoken
+from kinetix.studies.chemistry import concentration_unit
+from kinetix.studies.given import Given
+from kinetix.studies.numbers import Reference
+from kinetix.studies.responses import formula_expressions
+from kinetix.units import CONCENTRATION, parse_unit
+
+
+def named_positions(book: ConstantBook, spoken: Spoken, given: Given, problems: Problems) -> dict[str, int]:
+    """Constants with names of their own; their dimension comes from the first law that uses them."""
+    wanted: dict[str, Constant] = {}
+    if isinstance(spoken, ReactorModel):
+        for reaction, law in zip(spoken.network.reactions, spoken.laws, strict=True):
+            for constant in law.constants:
+                spec = given.constants.get(f"{reaction.name}.{constant.name}")
+                if isinstance(spec, Reference):
+                    first = wanted.setdefault(spec.name, constant)
+                    if first.dimension != constant.dimension:
+                        problems.add(
+                            f"Parameter '{spec.name}' is used by '{reaction.name}' as {constant.dimension}, but elsewhere as {first.dimension}."
+                            " Use two parameters."
+                        )
+    used_by_formulas = {s.name for formula in formula_expressions(spoken) for s in symbols(formula) if s.kind == "name"}
+    positions: dict[str, int] = {}
+    for name, spec in given.named.items():
+        if name not in wanted and name not in used_by_formulas:
+            problems.add(f"Parameter '{name}' is given but nothing uses it. Remove it, or use it.{nearest(name, wanted)}")
+            continue
+        with problems.collecting():
+            default = Constant(name, None, positive=_positive_by_default(spec))
+            positions[name] = book.add(name, wanted.get(name, default), spec)
+    return positions
+
+
+def _positive_by_default(spec: Temperature) -> bool:
+    return spec.energy is not None or spec.factor
+
+
+def law_constants(book: ConstantBook, spoken: ReactorModel, given: Given, named: Mapping[str, int], problems: Problems) -> dict[str, int]:
+    """Positions of the constants of all rate laws, by full name; missing and unknown ones become problems."""
+    positions: dict[str, int] = {}
+    expected = set()
+    for reaction, law in zip(spoken.network.reactions, spoken.laws, strict=True):
+        for constant in law.constants:
+            name = f"{reaction.name}.{constant.name}"
+            expected.add(name)
+            if constant.value is not None:
+                with problems.collecting():
+                    main = given.constants.get(f"{reaction.name}.k")
+                    unit = concentration_unit(main, given.named, reaction.name) if constant.dimension == CONCENTRATION else parse_unit("1")
+                    positions[name] = book.add_literal(name, constant.value, unit)
+                continue
+            spec = given.constants.get(name)
+            if spec is None:
+                problems.add(
+                    f"Rate of '{reaction.name}' uses '{constant.name}', which has no value, no unit and is not estimated. Give {name}."
+                )
+            elif isinstance(spec, Reference):
+                if spec.name in named:
+                    positions[name] = named[spec.name]
+            else:
+                with problems.collecting():
+                    try:
+                        positions[name] = book.add(name, constant, spec)
+                    except InputError as error:
+                        raise ParameterError(*(_with_order(problem, reaction, law) for problem in error.problems)) from None
+    for name in given.constants:
+        if name not in expected:
+            problems.add(f"Parameter '{name}' belongs to no rate law (known: {', '.join(sorted(expected))}).{nearest(name, expected)}")
+    return positions
+
+
+def _with_order(problem: str, reaction: Reaction, law: Law) -> str:
+    """A dimension error of a rate constant also says which reaction and law it serves."""
+    if "is needed" not in problem:
+        return problem
+    return f"Reaction '{reaction.name}' ({reaction.equation}) has the rate {law.text}, which fixes the dimension: {problem}"

@@ -1,0 +1,78 @@
+"""What was measured, as observed values and weights, and how its sigma is meant."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from kinetix.errors import ConditionError, ParameterError
+from kinetix.experiments import Campaign
+from kinetix.simulation import ExplicitModel, Spoken
+from kinetix.studies.responses import predicted_unit
+from kinetix.units import Dimension, Unit, parse_unit
+
+
+def sigma_meaning(campaign: Campaign, sigma: str | None) -> str:
+    """How given sigmas are meant: "trusted", "scaled", or "estimated" where none are given.
+
+    Raises:
+        ParameterError: given without a meaning, a meaning without sigma, or sigma for some values only.
+    """
+    given = np.isfinite(campaign.sigma) & campaign.mask
+    if not given.any():
+        if sigma is not None:
+            raise ParameterError(
+                f'[fit] sigma = "{sigma}", but no sigma is given. Add a column such as sigma_A, or a value under [noise], or remove it'
+                " (the scatter is then estimated from the residuals)."
+            )
+        return "estimated"
+    if sigma is None:
+        raise ParameterError(
+            'Sigma is given, but not how it is meant. Write sigma = "trusted" under [fit] (standard errors use it as it is)'
+            ' or sigma = "scaled" (only ratios count; the size is estimated from the residuals); on the command line --sigma trusted or'
+            " --sigma scaled."
+        )
+    if not given[campaign.mask].all():
+        i, j, k = np.argwhere(campaign.mask & ~given)[0]
+        name = campaign.responses[k].name
+        raise ParameterError(
+            f"Sigma is given for some values but not for {name} of experiment '{campaign.experiments[i]}' (line {campaign.lines[i, j]})."
+            f' Add {name} = "..." under [noise].'
+        )
+    return sigma
+
+
+def measurements(
+    spoken: Spoken, campaign: Campaign, names: tuple[str, ...], constants: Mapping[str, Dimension]
+) -> tuple[tuple[Unit, ...], np.ndarray, np.ndarray, np.ndarray]:
+    """Units of the responses; observed values, weights and sigma, SI, (lane, time, response); see `Problem`."""
+    lanes, times = campaign.times.shape
+    shape = (lanes, times, len(names))
+    observed, weights, sigma = np.zeros(shape), np.zeros(shape), np.full(shape, np.nan)
+    columns = {column.name: i for i, column in enumerate(campaign.responses)}
+    units = []
+    for r, name in enumerate(names):
+        output = next((o for o in spoken.outputs if o.column == name), None) if isinstance(spoken, ExplicitModel) else None
+        if name not in columns:
+            units.append(predicted_unit(spoken, campaign, name, constants))
+            continue
+        i = columns[name]
+        mask, unit = campaign.mask[..., i], campaign.responses[i].unit
+        values = np.where(mask, campaign.values[..., i], 1.0)
+        given = campaign.sigma[..., i]
+        scale = np.where(np.isfinite(given), given, unit.factor)
+        if output is not None and output.log:
+            bad = np.argwhere(mask & ~(values > 0))
+            if bad.size:
+                raise ConditionError(
+                    f"Model '{output.name}': {name} is not above 0 in line {campaign.lines[tuple(bad[0])]}; it has no logarithm."
+                )
+            given = given / values
+            scale = np.where(np.isfinite(given), given, 1.0)
+            values, unit = np.log(values), parse_unit("1")
+        units.append(unit)
+        observed[..., r] = np.where(mask, values, 0.0)
+        weights[..., r] = np.where(mask, 1.0 / scale, 0.0)
+        sigma[..., r] = np.where(mask, given, np.nan)
+    return tuple(units), observed, weights, sigma

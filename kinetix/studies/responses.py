@@ -1,0 +1,150 @@
+"""Predicted responses: plain ones as positions, formulas with the places of their symbols, and their units."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from kinetix.errors import ExpressionError
+from kinetix.experiments import Campaign
+from kinetix.expression import Expression, Symbol, dimension, symbols
+from kinetix.expression.syntax import Call
+from kinetix.parameters import ConstantBook
+from kinetix.simulation import ExplicitModel, Formula, ReactorModel, Spoken
+from kinetix.units import DIMENSIONLESS, TEMPERATURE, Dimension, Unit, example_unit, parse_unit
+
+
+def formula_expressions(spoken: Spoken) -> list[Expression]:
+    """All formulas of a model."""
+    return list(spoken.responses.values()) if isinstance(spoken, ReactorModel) else [output.formula for output in spoken.outputs]
+
+
+def place_responses(
+    spoken: Spoken, names: tuple[str, ...], constants: Mapping[str, int], book: ConstantBook
+) -> tuple[list[tuple[str, int]], np.ndarray, list[Formula], bool]:
+    """Plain responses as (vector, position), the order of all, formulas, and whether rates are needed."""
+    plain: list[tuple[str, int]] = []
+    formulas: list[Formula] = []
+    order: list[tuple[bool, int]] = []
+    dimensions = {c.name: c.unit.dimension for c in book.constants}
+    for name in names:
+        if isinstance(spoken, ExplicitModel):
+            output = next(o for o in spoken.outputs if name in (o.column, o.name))
+            formulas.append(Formula(output.formula, _explicit_places(spoken, output.formula, constants)))
+            order.append((True, len(formulas) - 1))
+        elif name in spoken.responses:
+            formula = spoken.responses[name]
+            places = []
+            for symbol in symbols(formula):
+                if symbol.kind == "name" and symbol.name in constants:
+                    places.append((symbol, ("constant", constants[symbol.name])))
+                else:
+                    places.append((symbol, spoken.place(symbol, name, dimensions)[0]))
+            formulas.append(Formula(formula, tuple(places)))
+            order.append((True, len(formulas) - 1))
+        else:
+            symbol = Symbol("rate", name[5:-1]) if name.startswith("rate[") else Symbol("concentration", name)
+            plain.append(spoken.place(symbol, name, {})[0])
+            order.append((False, len(plain) - 1))
+    uses_rates = any(vector in ("rate", "production") for vector, _ in plain) or any(
+        vector in ("rate", "production") for formula in formulas for _, (vector, _) in formula.places
+    )
+    return plain, np.array([i + (len(plain) if late else 0) for late, i in order], dtype=np.int32), formulas, uses_rates
+
+
+def _explicit_places(
+    spoken: ExplicitModel, formula: Expression, constants: Mapping[str, int]
+) -> tuple[tuple[Symbol, tuple[str, int]], ...]:
+    places = []
+    for symbol in symbols(formula):
+        if symbol.name in spoken.constants:
+            places.append((symbol, ("constant", constants[symbol.name])))
+        elif symbol.name == "T":
+            places.append((symbol, ("T", 0)))
+        else:
+            places.append((symbol, ("predictor", spoken.predictors.index(symbol.name))))
+    return tuple(places)
+
+
+def in_law_order(formula: Formula, rate_order: np.ndarray) -> Formula:
+    """Rates count in the network's order in names and in stacking order in arrays."""
+    places = tuple((s, (v, int(rate_order[i])) if v == "rate" else (v, i)) for s, (v, i) in formula.places)
+    return Formula(formula.expression, places)
+
+
+def mentions_temperature(spoken: Spoken, names: tuple[str, ...]) -> bool:
+    """Whether a predicted formula or a rate formula uses T."""
+    formulas = (
+        [spoken.responses[n] for n in names if n in spoken.responses] if isinstance(spoken, ReactorModel) else formula_expressions(spoken)
+    )
+    in_laws = isinstance(spoken, ReactorModel) and any(
+        symbol.name == "T" and symbol.kind == "name"
+        for law in spoken.laws
+        if hasattr(law.rate, "expression")
+        for symbol in symbols(law.rate.expression)  # type: ignore[attr-defined]
+    )
+    return in_laws or any(s.kind == "name" and s.name == "T" for formula in formulas for s in symbols(formula))
+
+
+def predicted_unit(spoken: Spoken, campaign: Campaign, name: str, constants: Mapping[str, Dimension]) -> Unit:
+    """The unit of a response that is not measured: one that a chemist would write for its dimension."""
+    if isinstance(spoken, ReactorModel):
+        formula = spoken.responses.get(name)
+        kind = spoken.plain_responses()[name] if formula is None else spoken.response_dimension(name, formula, constants)
+    else:
+        output = next(o for o in spoken.outputs if o.column == name)
+        kind = DIMENSIONLESS if output.log else dimension(output.formula, _explicit_dimensions(constants, campaign.condition_units))
+    return parse_unit(example_unit(kind))
+
+
+def _explicit_dimensions(constants: Mapping[str, Dimension], units: Mapping[str, Unit]) -> Callable[[Symbol], Dimension]:
+    """The dimensions of what an explicit model's formulas use: constants, T, and conditions with their units."""
+
+    def lookup(symbol: Symbol) -> Dimension:
+        if symbol.name in constants:
+            return constants[symbol.name]
+        if symbol.name == "T":
+            return TEMPERATURE
+        return units[symbol.name].dimension if symbol.name in units else DIMENSIONLESS
+
+    return lookup
+
+
+def check_explicit(spoken: ExplicitModel, campaign: Campaign, constants: Mapping[str, Dimension], units: Mapping[str, Unit]) -> None:
+    """That both sides of every line of an explicit model have the same dimension.
+
+    A logarithm on both sides may be taken of quantities with equal units.
+
+    Raises:
+        ExpressionError: they do not.
+    """
+    lookup = _explicit_dimensions(constants, units)
+    for output in spoken.outputs:
+        column = next((c for c in campaign.responses if c.name == output.column), None)
+        if column is None:
+            continue
+        right = output.formula.root
+        formula = output.formula
+        expected = column.unit.dimension
+        if output.log and isinstance(right, Call) and right.function in ("log", "ln"):
+            formula = Expression(output.formula.text, right.arguments[0])
+        elif output.log and not expected.dimensionless:
+            raise ExpressionError(
+                f"Model '{output.name}': {output.column} has unit {column.unit.text}, so its logarithm needs a logarithm on the right as well:"
+                f' "{output.name}" = "log(...)".'
+            )
+        try:
+            found = dimension(formula, lookup)
+        except ExpressionError as error:
+            raise ExpressionError(*(f"Model '{output.name}': {problem}" for problem in error.problems)) from None
+        if found != expected:
+            raise ExpressionError(
+                f"Model '{output.name}': the right-hand side is {found}, but {output.column} is {expected} ({column.unit.text})."
+                " Check the units of the parameters and columns."
+            )
+
+
+def as_compared(spoken: Spoken, name: str) -> str:
+    """What a response is called in results: `log(y)` where logarithms are compared."""
+    return next((o.name for o in spoken.outputs if o.column == name), name) if isinstance(spoken, ExplicitModel) else name
