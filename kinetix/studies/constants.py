@@ -28,7 +28,8 @@ def named_positions(book: ConstantBook, spoken: Spoken, given: Given, problems: 
                     first = wanted.setdefault(spec.name, constant)
                     if first.dimension != constant.dimension:
                         problems.add(
-                            f"Parameter '{spec.name}' is used by '{reaction.name}' as {constant.dimension}, but elsewhere as {first.dimension}."
+                            f"Parameter '{spec.name}' is used by '{reaction.name}' as {constant.dimension},"
+                            f" but elsewhere as {first.dimension}."
                             " Use two parameters."
                         )
     used_by_formulas = {s.name for formula in formula_expressions(spoken) for s in symbols(formula) if s.kind == "name"}

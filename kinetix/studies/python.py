@@ -211,7 +211,8 @@ def problem(
     Arguments as for `simulate`. The responses are all concentrations (all rates of a differential reactor) and all formulas.
 
     Returns:
-        `Problem`: `model`, `parameters` (SI, in the order of `table.names`), `lanes` (arrays with a leading lane axis), `responses`, `units`.
+        `Problem`: `model`, `parameters` (SI, in the order of `table.names`), `lanes` (arrays with a leading lane axis), `responses`,
+        `units`.
 
     Raises:
         InputError: what cannot be used, all problems at once.

@@ -131,8 +131,8 @@ def check_explicit(spoken: ExplicitModel, campaign: Campaign, constants: Mapping
             formula = Expression(output.formula.text, right.arguments[0])
         elif output.log and not expected.dimensionless:
             raise ExpressionError(
-                f"Model '{output.name}': {output.column} has unit {column.unit.text}, so its logarithm needs a logarithm on the right as well:"
-                f' "{output.name}" = "log(...)".'
+                f"Model '{output.name}': {output.column} has unit {column.unit.text}, so its logarithm needs a logarithm on the right"
+                f' as well: "{output.name}" = "log(...)".'
             )
         try:
             found = dimension(formula, lookup)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from tests.reference.studies import parameters, simulate, simulated, unit
+from tests.reference.studies import simulate, simulated, unit
 
 
 def test_conversion_in_a_tank_is_a_pure_number():
