@@ -73,7 +73,8 @@ class Curve:
 class FitFacts:
     """Everything a fit found: P parameters, E experiments, T times (one for steady states), R responses.
 
-    `mask` (E, T, R) is True where a value was measured and used. `weighted_residuals` (E, T, R) are (observed - predicted) times
+    `mask` (E, T, R) is True where a value was measured and used. `weights_si` (E, T, R) are 1/sigma, or 1 per unit of the data column
+    where no sigma is given. `weighted_residuals` (E, T, R) are (observed - predicted) times
     weight, as in the objective: dimensionless where sigma was given, in the data columns' units otherwise. `sigma_meaning` is
     "trusted", "scaled" or "estimated"; `s` is the factor on sigma where it is scaled, and the standard deviation of the residuals
     where it is estimated. `scales` are "log" or "linear", `at_bound` is "", "lower" or "upper", bounds that do not exist are
@@ -108,6 +109,7 @@ class FitFacts:
     predicted_si: Floats
     mask: Flags
     sigma_si: Floats
+    weights_si: Floats
     weighted_residuals: Floats
     experiment_status: tuple[Status, ...]
     experiment_steps: npt.NDArray[np.int64]

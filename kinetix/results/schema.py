@@ -6,6 +6,7 @@
 |---|---|
 | any unit text | that text; "1" is dimensionless |
 | `parameter`, `derived`, `response`, `constant` | the common unit, or "see coordinate ..." where the members differ |
+| `1/response` | reciprocal of the response's unit |
 | `product` | products of the parameters' units |
 | `objective`, `objective^2` | "1" where sigma was given, else the responses' common unit (and its square) |
 | `time`, `condition` | as the data gave it |
@@ -66,6 +67,7 @@ VARIABLES: tuple[Variable, ...] = (
     Variable("predictions", "observed", _ETR, "response", "measured value"),
     Variable("predictions", "predicted", _ETR, "response", "value predicted with the estimates"),
     Variable("predictions", "sigma", _ETR, "response", "given standard deviation of the measured value"),
+    Variable("predictions", "weight", _ETR, "1/response", "weight of the residual in the objective: 1/sigma, or 1 where no sigma is given"),
     Variable("predictions", "residual", _ETR, "response", "observed - predicted"),
     Variable("predictions", "weighted_residual", _ETR, "objective", "observed - predicted, weighted as in the objective"),
     Variable("predictions", "measured", _ETR, "label", "whether the value was measured and used"),

@@ -220,12 +220,13 @@ def _predictions(facts: FitFacts) -> xr.Dataset:
         "observed": _reported(np.where(facts.mask, facts.observed_si, np.nan), facts.response_units),
         "predicted": _reported(facts.predicted_si, facts.response_units),
         "sigma": facts.sigma_si / factors,
+        "weight": np.where(facts.mask, facts.weights_si, np.nan) * factors,
         "residual": np.where(facts.mask, facts.observed_si - facts.predicted_si, np.nan) / factors,
         "weighted_residual": np.where(facts.mask, facts.weighted_residuals, np.nan),
         "measured": np.asarray(facts.mask, dtype=bool),
         **_ended(facts.experiment_status, facts.experiment_steps),
     }
-    units = {"response": _common(facts.response_units, "unit"), "objective": _objective_unit(facts)}
+    units = {"response": _common(facts.response_units, "unit"), "objective": _objective_unit(facts), "1/response": "1 per unit of the response"}
     if facts.time_unit is not None:
         values["t"] = facts.time_unit.from_si(facts.times_si)
         units["time"] = _time_text(facts.time_unit)

@@ -1,11 +1,11 @@
-"""Stiff initial value problems, one lane: Rodas5P with error control, stopping at every output time and at every break of the right-hand side."""
+"""Stiff initial value problems, one lane: Rodas5P with error control, stopping at every output time and every break."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -25,9 +25,11 @@ FIRST_ERROR = 0.01
 @partial(jax.tree_util.register_dataclass, data_fields=["rtol", "atol", "max_steps"], meta_fields=[])
 @dataclass(frozen=True)
 class Options:
-    """How exactly to integrate. All fields are numbers and may be traced: other values do not recompile a function that takes them as an argument.
+    """How exactly to integrate.
 
-    rtol : relative tolerance. A step is accepted if the root mean square over the components of error/(atol + rtol |y|) is at most one.
+    All fields are numbers and may be traced: other values do not recompile a function that takes an `Options` as an argument.
+
+    rtol : relative tolerance. A step is accepted if the root mean square over the components of error/(atol + rtol |y|) is at most 1.
     atol : absolute tolerance, in the unit of y: one number, or one for each component (a tuple or an array).
     max_steps : the most steps, accepted and rejected together, over all output times.
     """
@@ -87,7 +89,7 @@ class _Integration:
     args: jax.tree_util.PyTreeDef
     options: jax.tree_util.PyTreeDef
     has_breaks: bool
-    aligned = TIMES
+    aligned: ClassVar[int] = TIMES
 
     @property
     def differentiable(self) -> tuple[int, ...]:
@@ -138,7 +140,10 @@ def _segments(t0: Array, times: Array, breaks: Array | None) -> _Segments:
 
 
 def _move_along(system: System, args: Arguments, t: Array, y: Array, shift: Array, order: int) -> Array:
-    """y moved by `shift` along the solution through (t, y), as a Taylor polynomial. The shift is zero: what counts are its derivatives up to `order`."""
+    """y moved by `shift` along the solution through (t, y), as a Taylor polynomial.
+
+    The shift is zero: what counts are its derivatives up to `order`.
+    """
 
     def rates(t: Array, y: Array) -> Array:
         return system.rates(t, y, args)
@@ -156,8 +161,10 @@ def _time_derivative(quantity: Callable[[Array, Array], Array], rates: Callable[
 
 
 def _first_state(system: System, options: Options, args: Arguments, y0: Array, segments: _Segments, valid: Array) -> _State:
-    """The state before the first step, with h such that the error would be a hundredth of the tolerance if y went on changing on the time scale
-    |dy/dt| / |d2y/dt2| of the start. Independent of the units of y and t; a choice that is too large is corrected by rejected steps.
+    """The state before the first step.
+
+    The first h is such that the error would be a hundredth of the tolerance if y went on changing on the time scale of the
+    start, |dy/dt| / |d2y/dt2|. That does not depend on the units of y and t; rejected steps correct a choice that is too large.
     """
     y, args = lax.stop_gradient((y0, args))
     t = segments.start[0] + segments.inset[0]
@@ -258,30 +265,31 @@ def integrate(
 
     Every output time and every break ends a step, so nothing is interpolated. Small negative values within the tolerance are kept.
 
-    Derivatives, forward or reverse and of any order, exist with respect to y0, every floating-point leaf of args, times and t0. Those of y0 and args
-    are the exact derivatives of the computed solution with the step sizes held fixed; those of times and t0 come from rhs itself. In a failed
-    lane they are NaN, but a cotangent of zero stays zero, so a masked failure does not spoil a gradient.
+    Derivatives, forward or reverse and of any order, exist with respect to y0, every floating-point leaf of args, times and t0.
+    Those of y0 and args are the exact derivatives of the computed solution with the step sizes held fixed; those of times and t0
+    come from rhs itself. In a failed lane they are NaN, but a cotangent of zero stays zero, so a masked failure does not spoil
+    a gradient.
 
     Args:
-        system: the equations. During a step `rhs` and `jacobian` see times strictly between the neighbouring stops (a few rounding units away from
-            them), so a right-hand side that jumps at a break is taken from the side of the step.
+        system: the equations. During a step `rhs` and `jacobian` see times strictly between the neighbouring stops (a few
+            rounding units away from them), so a right-hand side that jumps at a break is taken from the side of the step.
         y0: [n], the state at t0; its floating-point type is that of the whole solve.
         args: pytree of arrays and numbers, given to rhs.
         times: [m], not decreasing, none before t0; repeats (padding) and a first time equal to t0 are fine.
         t0: the start.
-        breaks: [q], any order: times at which rhs has a kink or a jump. Those outside the range are harmless, so padding is by repeating one.
-            There is no derivative with respect to breaks; asking for it is an error.
+        breaks: [q], any order: times at which rhs has a kink or a jump. Those outside the range are harmless, and so are
+            repeats (padding). There is no derivative with respect to breaks; asking for it is an error.
         options: tolerances and the step limit.
 
     Returns:
-        A `Solution`. It has the status NON_FINITE, and NaN everywhere, if an input or the first rate is not finite or if the times decrease.
+        A `Solution`. Its status is NON_FINITE, and y is NaN, if an input or the first rate is not finite or the times decrease.
 
     Raises:
         ValueError: y0 or times is not a vector, or rhs or jacobian gives a wrong shape.
         TypeError: a derivative with respect to breaks is asked for.
 
-    Source: Rodas5P of G. Steinebach, BIT Numerical Mathematics 63:27 (2023); step control after E. Hairer and G. Wanner, Solving Ordinary
-    Differential Equations II, section IV.8.
+    Source: Rodas5P of G. Steinebach, BIT Numerical Mathematics 63:27 (2023); step control after E. Hairer and G. Wanner,
+    Solving Ordinary Differential Equations II, section IV.8.
 
     >>> from kinetix.precision import float64
     >>> decay = System(lambda t, y, k: -k * y, autonomous=True)

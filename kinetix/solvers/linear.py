@@ -1,4 +1,7 @@
-"""Small dense linear systems by Gauss-Jordan loops: no LAPACK, so that batches of any size neither stall nor wait for each other's threads."""
+"""Small dense linear systems by Gauss-Jordan loops.
+
+No LAPACK: batches of any size neither stall nor wait for each other's threads.
+"""
 
 from __future__ import annotations
 
@@ -10,16 +13,20 @@ from jax import Array, lax
 def gauss_jordan(matrix: Array) -> tuple[Array, Array]:
     """The inverse, and the smallest pivot as a measure of how singular the matrix is.
 
-    Rows are scaled to a largest entry of one, and each pivot is the largest entry of its column among the rows not used yet. A smallest pivot of
-    the order of the rounding unit means that the matrix is singular to working precision; an exactly singular one gives entries that are not finite.
+    Rows are scaled to a largest entry of one, and each pivot is the largest entry of its column among the rows not used yet.
+    A smallest pivot of the order of the rounding unit means that the matrix is singular to working precision; an exactly
+    singular one gives entries that are not finite.
 
-    matrix : [n, n].
-    Returns (inverse [n, n], smallest pivot).
+    Args:
+        matrix: [n, n].
+
+    Returns:
+        (inverse [n, n], smallest pivot).
+
     Source: G. H. Golub and C. F. Van Loan, Matrix Computations, section 3.4.
 
-    >>> import numpy as np
     >>> inverse, smallest = gauss_jordan(jnp.array([[0.0, 2.0], [4.0, 0.0]]))
-    >>> print(np.asarray(inverse).tolist(), float(smallest))
+    >>> print(inverse.tolist(), float(smallest))
     [[0.0, 0.25], [0.5, 0.0]] 1.0
     """
     n = matrix.shape[0]
@@ -27,27 +34,28 @@ def gauss_jordan(matrix: Array) -> tuple[Array, Array]:
     scale = 1.0 / jnp.max(jnp.abs(matrix), axis=1, keepdims=True)
     tableau = jnp.concatenate([matrix * scale, scale * jnp.eye(n, dtype=matrix.dtype)], axis=1)
 
-    def eliminate(column: Array, state: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
-        tableau, order, smallest = state
+    def eliminate(column: Array, state: tuple[Array, Array]) -> tuple[Array, Array]:
+        tableau, smallest = state
         entries = lax.dynamic_index_in_dim(tableau, column, 1, keepdims=False)
-        used = jnp.any((order[None, :] == rows[:, None]) & (rows < column), axis=1)
-        size = lax.select(used, jnp.full_like(entries, -1.0), jnp.abs(entries))
-        # not argmax: JAX lowers it in the host's precision, which fails under a 32-bit host's jit
-        best = jnp.minimum(jnp.min(jnp.where(size == jnp.max(size), rows, n)), n - 1)
+        size = jnp.where(rows < column, -1.0, jnp.abs(entries))
+        best = lax.argmax(size, 0, jnp.int32)
+        displaced = lax.dynamic_index_in_dim(tableau, column, 0, keepdims=False)
         pivot = tableau[best] / entries[best]
-        tableau = jnp.where((rows == best)[:, None], pivot, tableau - entries[:, None] * pivot)
-        order = jnp.where(rows == column, best, order)
-        return tableau, order, jnp.minimum(smallest, jnp.max(size))
+        swapped = jnp.where((rows == best)[:, None], displaced, tableau)
+        factors = jnp.where(rows == best, entries[column], entries)
+        tableau = jnp.where((rows == column)[:, None], pivot, swapped - factors[:, None] * pivot)
+        return tableau, jnp.minimum(smallest, jnp.max(size))
 
-    tableau, order, smallest = lax.fori_loop(jnp.int32(0), jnp.int32(n), eliminate, (tableau, rows, jnp.asarray(jnp.inf, matrix.dtype)))
-    return tableau[order, n:], smallest
+    tableau, smallest = lax.fori_loop(0, n, eliminate, (tableau, jnp.asarray(jnp.inf, matrix.dtype)))
+    return tableau[:, n:], smallest
 
 
 @jax.custom_jvp
 def solve(matrix: Array, inverted: Array, right: Array) -> Array:
-    """The solution x of `matrix` x = `right` by the given inverse, which is not differentiated: dx = inverse (d right - d matrix x), at every order.
+    """The solution x of `matrix` x = `right` by the given inverse, which itself carries no derivatives.
 
-    For forward mode only: one elimination serves all right-hand sides and all tangents.
+    dx = inverse (d right - d matrix x), at every order, so that one elimination serves all right-hand sides and all tangents.
+    For forward mode only.
     """
     return inverted @ right
 

@@ -1,8 +1,9 @@
 """The derivative rule of a solve: form the whole sensitivity matrix by forward mode, then contract it with the tangents.
 
-A rule that pushes tangents through a `while_loop` cannot be transposed, so reverse mode fails. Here the tangent is a product of a matrix that depends on
-the primal values alone with the tangents, which is linear and transposes. The matrix carries the same rule, so second derivatives (forward over
-reverse, reverse over reverse, and so on) follow. Only the arguments that are really perturbed get columns, and one solve gives values and matrix.
+A rule that pushes tangents through a `while_loop` cannot be transposed, so reverse mode fails. Here the tangent is the product of
+a matrix, which depends on the primal values alone, with the incoming tangents: linear, and so it transposes. The matrix carries the same
+rule, so second derivatives (forward over reverse, reverse over reverse, and so on) follow. Only the arguments that are really
+perturbed get columns, and one solve gives values and matrix.
 """
 
 from __future__ import annotations
@@ -23,18 +24,30 @@ Levels = tuple[tuple[int, ...], ...]
 class Program(Protocol):
     """A solve of flat arguments, hashable so that equal programs share one trace.
 
-    Calling it gives `(y, usable, rest)`: the values, a mask (of the leading axes of `y`) of those that may be used, and a pytree of what is never differentiated.
-    Values that may not be used have to come with zero tangents. It is differentiated by forward mode through whatever loops it holds.
+    It is differentiated by forward mode through whatever loops it holds.
     """
 
-    differentiable: tuple[int, ...]
-    """The arguments that may be perturbed."""
-    aligned: int | None
-    """The argument, if any, of which entry i changes `y[i]` only: it costs one column instead of its length."""
-    refused: tuple[tuple[int, str], ...]
-    """Arguments of which a derivative would be wrong, with what to say."""
+    @property
+    def differentiable(self) -> tuple[int, ...]:
+        """The arguments that may be perturbed; the derivative with respect to any other is zero."""
+        ...
 
-    def __call__(self, levels: Levels, arguments: tuple[Array, ...]) -> tuple[Array, Array, Any]: ...
+    @property
+    def aligned(self) -> int | None:
+        """The argument, if any, of which entry i changes `y[i]` only: it costs one column instead of its length."""
+        ...
+
+    @property
+    def refused(self) -> tuple[tuple[int, str], ...]:
+        """Arguments of which a zero derivative would be wrong, with what to say."""
+        ...
+
+    def __call__(self, levels: Levels, arguments: tuple[Array, ...]) -> tuple[Array, Array, Any]:
+        """`(y, usable, rest)`: values, a mask over their leading axes, and a pytree of what is never differentiated.
+
+        Values that are not usable must have zero tangents; the rule makes them NaN.
+        """
+        ...
 
 
 @partial(jax.custom_jvp, nondiff_argnums=(0, 1))
@@ -96,10 +109,11 @@ def _contract(program: Program, active: tuple[int, ...], matrix: Array, tangents
 
 
 def _honest(tangent: Array, usable: Array) -> Array:
-    """NaN tangents where the values are not usable; in reverse mode a cotangent of zero there stays zero, and any other becomes NaN.
+    """NaN tangents where the values are not usable; in reverse mode zero cotangents there stay zero, and any other becomes NaN.
 
-    So a masked failure does not spoil the gradient of its neighbours, and one that is not masked shows. The first comes from adding NaN, of which
-    the transpose knows nothing; the second from two factors whose product with anything but zero overflows, before it meets a matrix row of zeros.
+    So a masked failure does not spoil the gradient of its neighbours, and one that is not masked shows. The NaN of forward mode
+    is added, of which the transpose knows nothing; that of reverse mode comes from two factors that let everything but zero
+    overflow before it meets the zero rows of the matrix.
     """
     usable = usable.reshape(usable.shape + (1,) * (tangent.ndim - usable.ndim))
     factor = jnp.where(usable, 1.0, jnp.finfo(tangent.dtype).max).astype(tangent.dtype)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -26,10 +26,13 @@ LINEAR, UNDETERMINED = 0.3, 0.1
 @partial(jax.tree_util.register_dataclass, data_fields=["rtol", "atol", "max_iterations"], meta_fields=[])
 @dataclass(frozen=True)
 class SteadyOptions:
-    """When a steady state is found. All fields are numbers and may be traced: other values do not recompile a function that takes them as an argument.
+    """When a steady state is found.
 
-    rtol, atol : the last full Newton correction of each component is at most rtol |y| + atol. It is still applied, so the result is better than that.
-        `atol` is in the unit of y: one number, or one for each component. It is also how far below zero a component may go.
+    All fields are numbers and may be traced: other values do not recompile a function that takes a `SteadyOptions` as an argument.
+
+    rtol, atol : the last full Newton correction of each component is at most rtol |y| + atol. It is still applied, so the result
+        is better than that. `atol` is in the unit of y: one number, or one for each component. It is also how far below zero a
+        component may go.
     max_iterations : the most iterations, rejected ones included.
     """
 
@@ -72,13 +75,13 @@ Y0, FIRST_OF_ARGS = 0, 1
 
 @dataclass(frozen=True)
 class _SteadyState:
-    """`steady_state` as a program for `sensitivity.differentiable`. Arguments: y0, leaves of args, leaves of options. The start has no derivative."""
+    """`steady_state` as a program for `sensitivity.differentiable`. Arguments: y0, leaves of args, leaves of options."""
 
     system: System
     args: jax.tree_util.PyTreeDef
     options: jax.tree_util.PyTreeDef
-    aligned = None
-    refused = ()
+    aligned: ClassVar[None] = None
+    refused: ClassVar[tuple[()]] = ()
 
     @property
     def differentiable(self) -> tuple[int, ...]:
@@ -194,14 +197,14 @@ _DEFAULTS = SteadyOptions()
 def steady_state(system: System, y0: ArrayLike, args: Arguments, options: SteadyOptions = _DEFAULTS) -> Steady:
     """A root of rhs(0, y, args) = 0 that the iteration reaches from y0: one lane. There may be others.
 
-    Pseudo-transient continuation: each iteration is a linearised implicit Euler step, (1/dt - J) change = rhs, whose dt starts at the slowest loss
-    1/min |J_ii|, grows with the ratio of the residuals, and shrinks if a value is not finite, a component would become clearly negative, or the step goes against
-    the rates. Once the residual is small against its terms the steps are full Newton steps, and the last of them is at most rtol |y| + atol, or is
-    nothing but rounding.
+    Pseudo-transient continuation: each iteration is a linearised implicit Euler step, (1/dt - J) change = rhs, whose dt starts at
+    the slowest loss 1/min |J_ii|, grows with the ratio of the residuals, and shrinks if a value is not finite, a component would
+    become clearly negative, or the step goes against the rates. Once the residual is a hundredth of its terms the steps are full
+    Newton steps, and the last of them is at most rtol |y| + atol, or is nothing but rounding.
 
-    Derivatives, forward or reverse and of any order, with respect to every floating-point leaf of args are those of the implicit function,
-    dy = -J^-1 d rhs; with respect to the start they are zero. Where J is singular at the solution, or the solve failed, they are NaN
-    (a cotangent of zero stays zero, so a masked failure does not spoil a gradient).
+    Derivatives, forward or reverse and of any order, with respect to every floating-point leaf of args are those of the implicit
+    function, dy = -J^-1 d rhs; with respect to the start they are zero. Where J is singular at the solution, or the solve failed,
+    they are NaN (a cotangent of zero stays zero, so a masked failure does not spoil a gradient).
 
     Args:
         system: the equations, called with t = 0.
@@ -215,7 +218,8 @@ def steady_state(system: System, y0: ArrayLike, args: Arguments, options: Steady
     Raises:
         ValueError: y0 is not a vector, or rhs or jacobian gives a wrong shape.
 
-    Source: C. T. Kelley and D. E. Keyes, Convergence analysis of pseudo-transient continuation, SIAM Journal on Numerical Analysis 35, 508 (1998).
+    Source: C. T. Kelley and D. E. Keyes, Convergence analysis of pseudo-transient continuation, SIAM Journal on Numerical
+    Analysis 35, 508 (1998).
 
     >>> from kinetix.precision import float64
     >>> tank = System(lambda t, c, args: args["feed"] - c - args["k"] * c**2)

@@ -200,6 +200,7 @@ def _facts(problem: Problem, evaluator: Evaluator, outcome: Outcome, final: Eval
         predicted_si=predicted,
         mask=problem.weights > 0,
         sigma_si=problem.sigma,
+        weights_si=problem.weights,
         weighted_residuals=np.where(problem.weights > 0, (observed - predicted) * problem.weights, np.nan),
         experiment_status=tuple(Status(int(s)) for s in np.asarray(final.status)),
         experiment_steps=np.asarray(final.steps, dtype=np.int64),

@@ -127,6 +127,7 @@ def timed_facts(experiments: int = 2) -> FitFacts:
         predicted_si=predicted,
         mask=mask,
         sigma_si=np.full_like(observed, np.nan),
+        weights_si=np.full_like(observed, 1 / concentration.factor),
         weighted_residuals=(observed - predicted) / concentration.factor,
         conditions={"T": Condition(temperature, celsius), "initial.A": Condition(np.full(experiments, 1000.0), concentration)},
         experiment_status=(Status.SUCCESS,) * experiments,
@@ -176,7 +177,7 @@ def single_facts() -> FitFacts:
         experiments=facts.experiments[:1],
         **{
             name: getattr(facts, name)[first]
-            for name in ("times_si", "observed_si", "predicted_si", "mask", "sigma_si", "weighted_residuals")
+            for name in ("times_si", "observed_si", "predicted_si", "mask", "sigma_si", "weights_si", "weighted_residuals")
         },
         experiment_status=facts.experiment_status[:1],
         experiment_steps=facts.experiment_steps[:1],
@@ -233,6 +234,7 @@ def steady_facts(experiments: int = 9) -> FitFacts:
         predicted_si=predicted,
         mask=np.ones_like(observed, dtype=bool),
         sigma_si=np.full_like(observed, sigma),
+        weights_si=np.full_like(observed, 1 / sigma),
         weighted_residuals=(observed - predicted) / sigma,
         conditions={"T": Condition(temperature, parse_unit("K")), "tau": Condition(residence, second)},
         experiment_status=(Status.SUCCESS,) * experiments,

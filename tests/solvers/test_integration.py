@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
-from kinetix.solvers import Options, System, integrate
-from kinetix.solvers import integration, tableau
+from kinetix.solvers import Options, System, integrate, integration, tableau
 from kinetix.status import Status
 from tests.solvers.systems import BLOW_UP, DECAY, DRIVEN, LOGISTIC, PROTHERO, ROBERTSON, ROBERTSON_K, SECOND_ORDER, SERIES, series_solution
 
@@ -145,7 +144,10 @@ def test_order_five_on_a_non_autonomous_problem():
 
 
 def test_coefficients_are_consistent():
-    """Nodes and sums of gamma follow from A and C (Hairer and Wanner, IV.7): Gamma = (I/gamma - C)^-1, alpha = A Gamma; the weights give order one and two."""
+    """Nodes and sums of gamma follow from A and C (Hairer and Wanner, IV.7): Gamma = (I/gamma - C)^-1, alpha = A Gamma.
+
+    The weights fulfil the conditions of order one and two.
+    """
     gamma = np.linalg.inv(np.eye(8) / tableau.GAMMA - tableau.C)
     np.testing.assert_allclose(gamma.sum(axis=1), tableau.GAMMA_SUMS, atol=1e-13)
     np.testing.assert_allclose((tableau.A @ gamma).sum(axis=1), tableau.NODES, atol=1e-13)
