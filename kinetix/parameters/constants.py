@@ -142,7 +142,8 @@ class ConstantBook:
 
     def add(self, name: str, constant: Constant, spec: Temperature) -> int:
         """Position of a new constant; `name` is its full name (`r1.k`, `r3.kf`, `k1`)."""
-        energy_name = "dH" if constant.name == "K" else "Ea"
+        equilibrium = constant.name.startswith("K")  # K, K_A, Km: of an equilibrium, by van 't Hoff
+        energy_name = "dH" if equilibrium else "Ea"
         if spec.factor and isinstance(spec.value, Estimate) and spec.value.fixed and spec.value.start is not None:
             spec = replace(spec, value=spec.value.start)
         stem = name.removesuffix(".k")
@@ -179,7 +180,7 @@ class ConstantBook:
                 )
             T_ref = spec.at if spec.at is not None else self._reference_temperature(name)
             inverse = 1.0 / T_ref
-            reference_name = f"{stem}.K_ref" if constant.name == "K" else f"{stem}.k_ref"
+            reference_name = f"{stem}.K_ref" if equilibrium else f"{stem}.k_ref"
             result = spec.value
         reference = self.add_parameter(reference_name, result, constant.dimension, constant.positive)
         shift = len(self.parameters) - first
@@ -187,7 +188,7 @@ class ConstantBook:
         energy = energy + shift if energy != ZERO else ZERO
         exponent = exponent + shift if exponent != ZERO else ZERO
         bound = BoundConstant(name, reference, exponent, energy, T_ref, inverse, self.parameters[reference].unit)
-        if inverse and self.parameters[reference].scale == "log" and constant.name != "K":
+        if inverse and self.parameters[reference].scale == "log" and not equilibrium:
             self.derived.append(DerivedFactor(f"{stem}.A", bound.unit, bound))
         return self._constant(bound)
 

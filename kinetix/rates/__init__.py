@@ -6,11 +6,19 @@
 | `power_law` | r = k prod ([i]/c_ref)^n_i with any orders |
 | `reversible` | r = kf prod [reactants] - kr prod [products], or with K = kf/kr |
 | `free` | any expression of concentrations, T and constants |
+| `langmuir_hinshelwood`, `eley_rideal`, `mars_van_krevelen` | surface reactions |
+| `michaelis_menten`, `hill` | enzymes |
 
+The last five are written in the expression grammar: one formula that is evaluated, differentiated, printed and checked for units.
 `arrhenius` gives every constant its temperature dependence.
 """
 
+from kinetix.rates import eley_rideal, hill, langmuir_hinshelwood, mars_van_krevelen, michaelis_menten
 from kinetix.rates.arrhenius import Thermal as Thermal
 from kinetix.rates.arrhenius import constants_at as constants_at
+from kinetix.rates.book import Book as Book
 from kinetix.rates.law import Constant as Constant
 from kinetix.rates.law import Law as Law
+
+BOOKS = {book.name: book for book in (m.BOOK for m in (langmuir_hinshelwood, eley_rideal, mars_van_krevelen, michaelis_menten, hill))}
+"""Named rate laws, by the name used in study files."""

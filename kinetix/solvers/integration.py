@@ -15,7 +15,7 @@ from jax.typing import ArrayLike
 from kinetix.solvers import tableau
 from kinetix.solvers.linear import gauss_jordan, solve
 from kinetix.solvers.sensitivity import Levels, differentiable
-from kinetix.solvers.system import Arguments, System, all_finite, check_vector, floating_type
+from kinetix.solvers.system import Arguments, Structure, System, all_finite, check_vector, floating_type
 from kinetix.status import Status
 
 SAFETY, SHRINK, GROW, ON_FAILURE = 0.9, 0.2, 6.0, 0.5
@@ -86,8 +86,8 @@ class _Integration:
     """`integrate` as a program for `sensitivity.differentiable`. Arguments: times, t0, y0, leaves of args, [breaks,] leaves of options."""
 
     system: System
-    args: jax.tree_util.PyTreeDef
-    options: jax.tree_util.PyTreeDef
+    args: Structure
+    options: Structure
     has_breaks: bool
     aligned: ClassVar[int] = TIMES
 

@@ -13,7 +13,7 @@ from jax.typing import ArrayLike
 
 from kinetix.solvers.linear import gauss_jordan
 from kinetix.solvers.sensitivity import Levels, differentiable
-from kinetix.solvers.system import Arguments, System, all_finite, check_vector, floating_type
+from kinetix.solvers.system import Arguments, Structure, System, all_finite, check_vector, floating_type
 from kinetix.status import Status
 
 SLOWEST_GROWTH, FASTEST_GROWTH, BACK = 1.5, 50.0, 0.2
@@ -78,8 +78,8 @@ class _SteadyState:
     """`steady_state` as a program for `sensitivity.differentiable`. Arguments: y0, leaves of args, leaves of options."""
 
     system: System
-    args: jax.tree_util.PyTreeDef
-    options: jax.tree_util.PyTreeDef
+    args: Structure
+    options: Structure
     aligned: ClassVar[None] = None
     refused: ClassVar[tuple[()]] = ()
 

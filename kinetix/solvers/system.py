@@ -13,6 +13,9 @@ from jax.typing import ArrayLike, DTypeLike
 Arguments = Any
 """Any pytree of arrays and numbers. Its floating-point leaves can be differentiated."""
 
+Structure = Any
+"""The shape of a pytree (`jax.tree_util.PyTreeDef`, which type checkers do not take as a type)."""
+
 
 class System(NamedTuple):
     """The equations dy/dt = rhs(t, y, args) of one lane.

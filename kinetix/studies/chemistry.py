@@ -10,7 +10,8 @@ from kinetix.errors import ExpressionError, InputError, ParameterError, Problems
 from kinetix.expression import Symbol, dimension, parse, symbols
 from kinetix.network import Network, Reaction, check_balance, parse_reaction
 from kinetix.parameters import Estimate, Temperature
-from kinetix.rates import Law, free, mass_action, power_law, reversible
+from kinetix.rates import BOOKS, Law, free, mass_action, power_law, reversible
+from kinetix.rates.book import Formula
 from kinetix.studies.numbers import Reference, Written, parse_constant, parse_number
 from kinetix.studies.schema import ReactionSection
 from kinetix.units import CONCENTRATION, DIMENSIONLESS, RATE, TEMPERATURE, Dimension, Quantity, Unit, example_unit, parse_unit, require
@@ -83,10 +84,15 @@ def _law(
     reaction: Reaction, section: ReactionSection, network: Network, named: Mapping[str, Temperature]
 ) -> tuple[Law, dict[str, Specification]]:
     name = reaction.name
+    if section.rate is not None and section.law is not None:
+        raise ParameterError(f"Reaction '{name}': both rate and law are given. Keep one.")
+    if section.law is not None:
+        formula = _named_formula(reaction, section.law)
+        return _free_law(reaction, section, formula.text, network, named, formula.constants)
     if section.rate is not None:
-        return _free_law(reaction, section, network, named)
+        return _free_law(reaction, section, section.rate, network, named, {})
     if section.parameters:
-        raise ParameterError(f"Reaction '{name}': parameters without a rate. Write rate = \"...\", or remove them.")
+        raise ParameterError(f'Reaction \'{name}\': parameters without a rate. Write rate = "..." or law = "...", or remove them.')
     reactants, products = dict(reaction.reactants), dict(reaction.products)
     if reaction.reversible:
         return _reversible_law(reaction, section, reactants, products)
@@ -214,32 +220,54 @@ def _squeezed(unit: str) -> str:
     return "".join(unit.replace("^", "").replace("gmol", "mol").split())
 
 
+def _named_formula(reaction: Reaction, written: str | Mapping[str, Any]) -> Formula:
+    """The formula of a law from the shelf for one reaction."""
+    options = {"type": written} if isinstance(written, str) else dict(written)
+    name = options.pop("type", None)
+    if not isinstance(name, str) or name not in BOOKS:
+        suggestion = nearest(name, BOOKS) if isinstance(name, str) else ""
+        raise ParameterError(f"Reaction '{reaction.name}': law {name!r} is unknown. Known: {', '.join(BOOKS)}.{suggestion}")
+    try:
+        return BOOKS[name].apply(dict(reaction.reactants), dict(reaction.products), options)
+    except ParameterError as error:
+        raise ParameterError(*(f"Reaction '{reaction.name}': {problem}" for problem in error.problems)) from None
+
+
 def _free_law(
-    reaction: Reaction, section: ReactionSection, network: Network, named: Mapping[str, Temperature]
+    reaction: Reaction,
+    section: ReactionSection,
+    text: str,
+    network: Network,
+    named: Mapping[str, Temperature],
+    expected: Mapping[str, Dimension],
 ) -> tuple[Law, dict[str, Specification]]:
+    """The law of a formula; `expected` are the dimensions of a named law's constants."""
     name = reaction.name
-    assert section.rate is not None
+    what = "rate formula" if section.rate is not None else "named law"
     if section.orders:
-        raise ParameterError(f"Reaction '{name}': orders beside a rate formula. Write the orders into the formula.")
+        raise ParameterError(f"Reaction '{name}': orders beside a {what}. Write the rate as a formula with those orders.")
     own: dict[str, Specification] = {}
-    for key in ("k", "A", "Ea", "b", "at"):
-        if getattr(section, key) is not None and key != "k" and section.k is None and section.A is None:
-            raise ParameterError(
-                f"Reaction '{name}': {key} beside a rate formula. Give the constants of the formula under parameters = {{ ... }}."
-            )
     if section.k is not None or section.A is not None:
         own["k"] = _main_constant(section, name)
+    else:
+        for key in ("Ea", "b", "at"):
+            if getattr(section, key) is not None:
+                raise ParameterError(f"Reaction '{name}': {key} beside a {what}. Give its constants under parameters = {{ ... }}.")
     for key in ("kf", "kr", "K"):
         if getattr(section, key) is not None:
             own[key] = parse_constant(getattr(section, key), f"{name}.{key}", key)
     for key, value in section.parameters.items():
         own[key] = parse_constant(value, f"{name}.{key}", key)
-    used = {symbol.name for symbol in _symbols(section.rate, name) if symbol.kind == "name"}
+    used = {symbol.name for symbol in _symbols(text, name) if symbol.kind == "name"}
     shared = {key: Reference(key) for key in named if key in used and key not in own}
     constants: dict[str, Specification] = {**own, **shared}
-    dimensions = {key: _dimension(spec, named, f"{name}.{key}") for key, spec in constants.items()}
-    law = free.law(section.rate, dimensions, network.species, name)
-    check_rate_dimension(section.rate, dimensions, name)
+    units = {key: _unit(spec, named, f"{name}.{key}") for key, spec in constants.items()}
+    for key, needed in expected.items():
+        if key in units:
+            require(units[key], needed, f"{name}.{key}")
+    dimensions = {key: unit.dimension for key, unit in units.items()}
+    law = free.law(text, dimensions, network.species, name)
+    check_rate_dimension(text, dimensions, name)
     return law, {f"{name}.{key}": spec for key, spec in constants.items()}
 
 
@@ -250,19 +278,19 @@ def _symbols(text: str, reaction: str) -> tuple[Symbol, ...]:
         raise ExpressionError(*(f"Rate of '{reaction}': {problem}" for problem in error.problems)) from None
 
 
-def _dimension(spec: Specification, named: Mapping[str, Temperature], where: str) -> Dimension:
+def _unit(spec: Specification, named: Mapping[str, Temperature], where: str) -> Unit:
     if isinstance(spec, Reference):
         if spec.name not in named:
             raise ParameterError(
                 f"Parameter '{where}' refers to '{spec.name}', which is not under [parameters].{nearest(spec.name, named)}"
             )
-        return _dimension(named[spec.name], named, spec.name)
+        return _unit(named[spec.name], named, spec.name)
     quantity = getattr(spec.value, "start", spec.value)
     if quantity is None:
         raise ParameterError(
             f"Parameter '{where}' has no start, and finding starts from the data is not available yet. Write start = \"...\"."
         )
-    return quantity.unit.dimension
+    return quantity.unit
 
 
 def check_rate_dimension(text: str, dimensions: Mapping[str, Dimension], reaction: str) -> None:

@@ -28,8 +28,12 @@ class ReactionSection(_Section):
     kf: Any = Field(None, description="forward constant of a reversible reaction, with its own A or k, Ea, at")
     kr: Any = Field(None, description="reverse constant of a reversible reaction")
     K: Any = Field(None, description="equilibrium constant in concentrations, { K, at, dH } by van 't Hoff, in place of kr")
+    law: str | dict[str, Any] | None = Field(
+        None,
+        description='a named rate law, for example "michaelis_menten" or { type = "langmuir_hinshelwood", adsorbed = ["A"], sites = 2 }',
+    )
     rate: str | None = Field(None, description='rate as a formula, for example "kf*[A]*[B]/(1 + K*[A])^2"')
-    parameters: dict[str, Any] = Field(default_factory=dict, description="constants of the formula in `rate`")
+    parameters: dict[str, Any] = Field(default_factory=dict, description="constants of the formula in `rate`, or of the named `law`")
     orders: dict[str, Any] = Field(default_factory=dict, description="orders by species, known or estimated; r = k prod ([i]/c_ref)^n_i")
     balance: Literal["on", "off"] = Field("on", description='"off" exempts this reaction from the element balance')
 
