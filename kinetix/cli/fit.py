@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,7 +11,7 @@ import typer
 from kinetix.cli.messages import telling
 from kinetix.cli.options import Columns, Device, Json, MaxIterations, MaxSeconds, Out, Quiet, Sigma, pairs
 from kinetix.cli.work import Source, Wishes, answer, began, conclude, fitted, source_of
-from kinetix.errors import ParameterError, Problems, StudyError
+from kinetix.errors import StudyError
 
 
 def fit(
@@ -123,15 +122,19 @@ def fit(
         places = [str(file) if folder == Path() else os.path.relpath(file, folder) for file in files]
         return direct_study(places, reaction or (), reactor or "", **quantities, ignore=ignore or (), sigma=sigma, title=title or "")
 
+    assumed_reactions: dict[str, Any] = {}
+
     def assumed() -> Source:
-        from kinetix.io import study_text, writable_place
+        from kinetix.io import read_tables, study_text, writable_place
+        from kinetix.studies import complete_study
 
         if write_study is not None:
             writable_place(write_study.parent)
             if write_study.exists():
                 raise StudyError(f"--write-study {write_study}: the file exists. Choose another name, or remove it.")
         study = study_in(Path())
-        _require_constants(study)
+        complete_study(study, read_tables(study["data"]["files"], Path(), None))
+        assumed_reactions.update(study["reactions"])
         return Source("command line", study_text(study), study, Path())
 
     wishes = Wishes(out or Path(f"{_name_of(files[0])}-fit"), as_json, quiet, max_iterations, max_seconds, device)
@@ -139,24 +142,14 @@ def fit(
         facts, _ = fitted((lambda: source_of(files[0])) if studies else assumed, wishes, began(context))
         answer(facts, wishes)
         if write_study is not None:
-            _save(study_in(write_study.parent), write_study, wishes)
+            saved = {**study_in(write_study.parent), "reactions": assumed_reactions}
+            _save(saved, write_study, wishes)
         conclude(facts)
 
 
 def _name_of(file: Path) -> str:
     """What results are named after: the file, or its folder where the file is just called study."""
     return file.resolve().parent.name if file.stem == "study" and file.resolve().parent.name else file.stem
-
-
-def _require_constants(study: Mapping[str, Any]) -> None:
-    """That every reaction has a constant, told in words of the command line."""
-    problems = Problems()
-    for name, section in study["reactions"].items():
-        if not section.keys() & {"k", "A", "kf", "kr", "K"}:
-            wanted = [f"{name}.kf", f"{name}.kr"] if "<" in section["equation"] else [f"{name}.k"]
-            options = " and ".join(f'--start {constant}="0.1 1/min"' for constant in wanted)
-            problems.add(f"Reaction '{name}' ({section['equation']}) has no rate constant. Write {options}, or --known where it is known.")
-    problems.raise_if_any(ParameterError)
 
 
 def _save(study: dict[str, Any], path: Path, wishes: Wishes) -> None:

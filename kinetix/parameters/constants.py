@@ -124,15 +124,16 @@ class DerivedFactor:
 class ConstantBook:
     """Collects parameters and constants while a problem is put together."""
 
-    def __init__(self, T_ref: float | None) -> None:
+    def __init__(self, T_ref: float | None, time: str = "s") -> None:
         self.T_ref = T_ref
+        self.time = time
         self.parameters: list[Parameter] = []
         self.constants: list[BoundConstant] = []
         self.derived: list[DerivedFactor] = []
 
     def add_parameter(self, name: str, number: Number, dimension: object, positive: bool) -> int:
         """Position of a new parameter."""
-        self.parameters.append(parameter(name, number, dimension, positive))  # type: ignore[arg-type]
+        self.parameters.append(parameter(name, number, dimension, positive, self.time))  # type: ignore[arg-type]
         return len(self.parameters) - 1
 
     def add_literal(self, name: str, value: float, unit: Unit) -> int:
@@ -211,8 +212,6 @@ class ConstantBook:
 
     def _referenced(self, name: str, constant: Constant, value: Estimate, ratio: float, energy_free: bool) -> Estimate:
         """The estimate of a pre-exponential factor as one of k at the reference temperature."""
-        if value.start is None:
-            return value
         for quantity in (value.start, value.lower, value.upper):
             if quantity is not None and constant.dimension is not None:
                 require(quantity, constant.dimension, f"{name.removesuffix('.k')}.A")
@@ -222,7 +221,14 @@ class ConstantBook:
                 ' Give k at a temperature instead: k = { start = "...", at = "350 K", bounds = [...] }.'
             )
 
+        if value.start is not None and not np.isfinite(ratio):
+            raise ParameterError(
+                f"Parameter '{name}': A has a start, but Ea has none, so k at a temperature is unknown. Give both, or neither."
+            )
+
         def at_reference(quantity: Quantity | None) -> Quantity | None:
             return None if quantity is None else Quantity(quantity.value * ratio, quantity.unit)
 
-        return Estimate(at_reference(value.start), at_reference(value.lower), at_reference(value.upper), value.scale, value.fixed)
+        return Estimate(
+            at_reference(value.start), at_reference(value.lower), at_reference(value.upper), value.scale, value.fixed, value.unit
+        )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kinetix.units import Quantity
+from kinetix.units import Quantity, Unit
 
 
 @dataclass(frozen=True)
@@ -12,11 +12,12 @@ class Estimate:
     """A number that the fit finds.
 
     Attributes:
-        start: where the fit starts.
+        start: where the fit starts; None: to be found from the data.
         lower: lower bound, or None.
         upper: upper bound, or None.
         scale: "log" or "linear"; None lets the kind of constant decide (positive constants: log).
         fixed: keep the start as it is.
+        unit: to report in, where there is neither start nor bound to take it from.
     """
 
     start: Quantity | None
@@ -24,10 +25,19 @@ class Estimate:
     upper: Quantity | None = None
     scale: str | None = None
     fixed: bool = False
+    unit: Unit | None = None
 
 
 Number = Quantity | Estimate
 """A plain quantity is known; an `Estimate` is fitted."""
+
+
+def unit_of(number: Number) -> Unit | None:
+    """The unit in which a number is written: of the quantity, the start, a bound, or as said; None where nothing says it."""
+    if isinstance(number, Quantity):
+        return number.unit
+    quantities = (number.start, number.lower, number.upper)
+    return next((quantity.unit for quantity in quantities if quantity is not None), number.unit)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import jax
@@ -11,12 +11,12 @@ import numpy as np
 
 from kinetix.errors import ParameterError
 from kinetix.parameters.specification import Number
-from kinetix.units import Dimension, Quantity, Unit, example_unit, require
+from kinetix.units import DIMENSIONLESS, Dimension, Quantity, Unit, example_unit, parse_unit, require
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """One number of a problem, known or estimated; `start`, `lower`, `upper` in SI.
+    """One number of a problem, known or estimated; `start` (NaN: to be found from the data), `lower`, `upper` in SI.
 
     Attributes:
         name: `r1.k_ref`, `r1.Ea`, `initial.A`, ...
@@ -38,7 +38,7 @@ class Parameter:
     literal: bool = False
 
 
-def parameter(name: str, number: Number, dimension: Dimension | None, positive: bool) -> Parameter:
+def parameter(name: str, number: Number, dimension: Dimension | None, positive: bool, time: str = "s") -> Parameter:
     """A checked parameter.
 
     Args:
@@ -46,6 +46,7 @@ def parameter(name: str, number: Number, dimension: Dimension | None, positive: 
         number: what the user wrote.
         dimension: what its unit must be, or None for any.
         positive: whether it is fitted on a log scale unless the user says otherwise.
+        time: unit of time in which a number without a unit of its own is reported.
 
     Raises:
         ParameterError, UnitError: a missing start, a wrong unit, impossible bounds.
@@ -54,6 +55,8 @@ def parameter(name: str, number: Number, dimension: Dimension | None, positive: 
         if dimension is not None:
             require(number, dimension, name)
         return Parameter(name, number.unit, number.si, -np.inf, np.inf, "linear", True)
+    if number.unit is not None and dimension is not None:
+        require(number.unit, dimension, name)
     written = [quantity for quantity in (number.start, number.lower, number.upper) if quantity is not None]
     for quantity in written:
         require(quantity, dimension if dimension is not None else written[0].unit.dimension, name)
@@ -72,10 +75,15 @@ def parameter(name: str, number: Number, dimension: Dimension | None, positive: 
             ' Give a small positive bound, or write scale = "linear".'
         )
     if number.start is None:
-        example = example_unit(dimension) if dimension is not None else "unit"
-        raise ParameterError(
-            f"Parameter '{name}' has no start, and finding starts from the data is not available yet. Write start = \"<number> {example}\"."
-        )
+        if number.fixed:
+            raise ParameterError(f"Parameter '{name}' is fixed, but at what value? Write it as a plain quantity.")
+        unit = number.unit or (written[0].unit if written else None)
+        if unit is None and dimension is None:
+            raise ParameterError(f'Parameter \'{name}\' has neither start nor unit. Write start = "...", or unit = "..." alone.')
+        if unit is None:
+            example = example_unit(dimension or DIMENSIONLESS)
+            unit = parse_unit(f"{example[:-2]}/{time}" if example.endswith("/s") else example)
+        return Parameter(name, unit, np.nan, lower, upper, scale, False)
     start = number.start.si
     if scale == "log" and start <= 0:
         raise ParameterError(
@@ -154,6 +162,10 @@ class ParameterTable:
     def free(self) -> np.ndarray:
         """Positions of the estimated parameters, (free,)."""
         return np.flatnonzero(~self.fixed).astype(np.int32)
+
+    def started(self, start: np.ndarray) -> ParameterTable:
+        """The table with other starts, SI, (parameter,)."""
+        return ParameterTable(tuple(replace(p, start=float(value)) for p, value in zip(self.parameters, start, strict=True)))
 
     def coordinates(self) -> Coordinates:
         """Map between free coordinates and physical values."""

@@ -2,8 +2,8 @@
 
     r = k K_A [A] [B]/(1 + K_A [A])
 
-k (1/s) belongs to the coverage K_A [A]/(1 + K_A [A]) and [B]; K_A, called K in parameters, is a reciprocal concentration. D. D. Eley and E. K. Rideal, Nature 146 (1940) 401; Proc. R. Soc. London A 178
-(1941) 429.
+k (1/s) belongs to the coverage K_A [A]/(1 + K_A [A]) and [B]; K_A, called K in parameters, is a reciprocal concentration.
+D. D. Eley and E. K. Rideal, Nature 146 (1940) 401; Proc. R. Soc. London A 178 (1941) 429.
 """
 
 from __future__ import annotations

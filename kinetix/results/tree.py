@@ -226,7 +226,8 @@ def _predictions(facts: FitFacts) -> xr.Dataset:
         "measured": np.asarray(facts.mask, dtype=bool),
         **_ended(facts.experiment_status, facts.experiment_steps),
     }
-    units = {"response": _common(facts.response_units, "unit"), "objective": _objective_unit(facts), "1/response": "1 per unit of the response"}
+    units = {"response": _common(facts.response_units, "unit"), "objective": _objective_unit(facts)}
+    units["1/response"] = "1 per unit of the response"
     if facts.time_unit is not None:
         values["t"] = facts.time_unit.from_si(facts.times_si)
         units["time"] = _time_text(facts.time_unit)

@@ -229,7 +229,6 @@ def _run(system: System, options: Options, args: Arguments, state: _State, segme
 
 def step(system: System, args: Arguments, y: Array, t: Array, h: Array, segment: _Segments) -> tuple[Array, Array]:
     """One step of Rodas5P from (t, y) to t + h: the new state and its error estimate, each [n]."""
-    stages = tuple(jnp.asarray(x, y.dtype) for x in (tableau.STAGE_WEIGHTS, tableau.NODES, tableau.GAMMA_SUMS))
     here = segment.inside(t)
     matrix = jnp.eye(y.size, dtype=y.dtype) / (h * tableau.GAMMA) - system.matrix(here, y, args)
     inverted = lax.stop_gradient(gauss_jordan(lax.stop_gradient(matrix))[0])
@@ -244,7 +243,8 @@ def step(system: System, args: Arguments, y: Array, t: Array, h: Array, segment:
         return lax.dynamic_update_index_in_dim(increments, solve(matrix, inverted, right), index, 0), None
 
     increments = jnp.zeros((tableau.STAGES, y.size), y.dtype)
-    increments, _ = lax.scan(stage, increments, (jnp.arange(tableau.STAGES, dtype=jnp.int32), *stages))
+    weights, nodes, gamma_sums = (jnp.asarray(x, y.dtype) for x in (tableau.STAGE_WEIGHTS, tableau.NODES, tableau.GAMMA_SUMS))
+    increments, _ = lax.scan(stage, increments, (jnp.arange(tableau.STAGES, dtype=jnp.int32), weights, nodes, gamma_sums))
     return y + jnp.asarray(tableau.B, y.dtype) @ increments, increments[-1]
 
 

@@ -38,7 +38,8 @@ def gauss_jordan(matrix: Array) -> tuple[Array, Array]:
         tableau, smallest = state
         entries = lax.dynamic_index_in_dim(tableau, column, 1, keepdims=False)
         size = jnp.where(rows < column, -1.0, jnp.abs(entries))
-        best = lax.argmax(size, 0, jnp.int32)
+        # not argmax: JAX lowers it in the host's precision, which fails under a 32-bit host's jit
+        best = jnp.minimum(jnp.min(jnp.where(size == jnp.max(size), rows, n)), n - 1)
         displaced = lax.dynamic_index_in_dim(tableau, column, 0, keepdims=False)
         pivot = tableau[best] / entries[best]
         swapped = jnp.where((rows == best)[:, None], displaced, tableau)
@@ -46,7 +47,7 @@ def gauss_jordan(matrix: Array) -> tuple[Array, Array]:
         tableau = jnp.where((rows == column)[:, None], pivot, swapped - factors[:, None] * pivot)
         return tableau, jnp.minimum(smallest, jnp.max(size))
 
-    tableau, smallest = lax.fori_loop(0, n, eliminate, (tableau, jnp.asarray(jnp.inf, matrix.dtype)))
+    tableau, smallest = lax.fori_loop(jnp.int32(0), jnp.int32(n), eliminate, (tableau, jnp.asarray(jnp.inf, matrix.dtype)))
     return tableau[:, n:], smallest
 
 

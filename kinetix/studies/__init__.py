@@ -2,6 +2,7 @@
 
 from kinetix.studies.building import build_problem as build_problem
 from kinetix.studies.direct import arrhenius_study as arrhenius_study
+from kinetix.studies.direct import complete_study as complete_study
 from kinetix.studies.direct import direct_study as direct_study
 from kinetix.studies.fitting import FitLimits as FitLimits
 from kinetix.studies.fitting import fit_problem as fit_problem

@@ -58,7 +58,8 @@ def amounts_by_lane(
         )
         problems.add(
             f"{spoken.reactor.name}: no {stem} concentration of {', '.join(missing)}, neither in the data nor under {where}."
-            f' Write {example}, or default = "0 mol/L" there for all that are not named.'
+            f' Write {example}, or default = "0 mol/L" there for all that are not named;'
+            f" on the command line --{stem} {missing[0]}=\"0 mol/L\" or --{stem} default=\"0 mol/L\"."
         )
     return values, positions
 

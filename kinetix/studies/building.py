@@ -11,7 +11,7 @@ import numpy as np
 from kinetix.errors import ConditionError, ExpressionError, InputError, KinetixWarning, ParameterError, Problems, StudyError, nearest
 from kinetix.experiments import Campaign, Table, build_campaign, check_temperature
 from kinetix.expression import parse
-from kinetix.parameters import Temperature
+from kinetix.parameters import Temperature, unit_of
 from kinetix.reactors import PLANNED, REACTORS, Reactor
 from kinetix.simulation import Choice, ReactorModel, Spoken, explicit_model, measured_responses
 from kinetix.solvers import Options
@@ -132,9 +132,9 @@ def _dimensions(named: Mapping[str, Specification]) -> dict[str, Dimension]:
     out = {}
     for name, spec in named.items():
         if isinstance(spec, Temperature):
-            quantity = getattr(spec.value, "start", spec.value)
-            if quantity is not None:
-                out[name] = quantity.unit.dimension
+            unit = unit_of(spec.value)
+            if unit is not None:
+                out[name] = unit.dimension
     return out
 
 

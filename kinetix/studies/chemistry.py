@@ -9,7 +9,7 @@ from typing import Any
 from kinetix.errors import ExpressionError, InputError, ParameterError, Problems, nearest
 from kinetix.expression import Symbol, dimension, parse, symbols
 from kinetix.network import Network, Reaction, check_balance, parse_reaction
-from kinetix.parameters import Estimate, Temperature
+from kinetix.parameters import Temperature, unit_of
 from kinetix.rates import BOOKS, Law, free, mass_action, power_law, reversible
 from kinetix.rates.book import Formula
 from kinetix.studies.numbers import Reference, Written, parse_constant, parse_number
@@ -202,17 +202,17 @@ def concentration_unit(spec: Specification | None, named: Mapping[str, Temperatu
         if spec.name not in named:
             raise ParameterError(f"Parameter '{name}' refers to '{spec.name}', which is not under [parameters].{nearest(spec.name, named)}")
         name, spec = spec.name, named[spec.name]
-    written = spec.value if spec is not None else None
-    quantity = written.start if isinstance(written, Estimate) else written
-    if quantity is not None and quantity.unit.dimension == RATE:
-        text = _squeezed(quantity.unit.text)
+    unit = unit_of(spec.value) if spec is not None else None
+    if unit is None:
+        return parse_unit("mol/L")  # the unit in which k is then reported is mol/L/s
+    if unit.dimension == RATE:
+        text = _squeezed(unit.text)
         for candidate in _CONCENTRATION_UNITS:
             if text.startswith(_squeezed(candidate) + "/"):
                 return parse_unit(candidate)
-    found = "" if quantity is None else f" (found {quantity.unit.text})"
     raise ParameterError(
         f"Parameter '{name}': with fractional or fitted orders r = k ([i]/c_ref)^n, and k is a rate. Write its unit as"
-        f" concentration/time, for example mol/L/s{found}; c_ref is then 1 mol/L."
+        f" concentration/time, for example mol/L/s (found {unit.text}); c_ref is then 1 mol/L."
     )
 
 
@@ -261,7 +261,7 @@ def _free_law(
     used = {symbol.name for symbol in _symbols(text, name) if symbol.kind == "name"}
     shared = {key: Reference(key) for key in named if key in used and key not in own}
     constants: dict[str, Specification] = {**own, **shared}
-    units = {key: _unit(spec, named, f"{name}.{key}") for key, spec in constants.items()}
+    units = {key: _unit(spec, named, f"{name}.{key}", expected.get(key)) for key, spec in constants.items()}
     for key, needed in expected.items():
         if key in units:
             require(units[key], needed, f"{name}.{key}")
@@ -278,19 +278,17 @@ def _symbols(text: str, reaction: str) -> tuple[Symbol, ...]:
         raise ExpressionError(*(f"Rate of '{reaction}': {problem}" for problem in error.problems)) from None
 
 
-def _unit(spec: Specification, named: Mapping[str, Temperature], where: str) -> Unit:
+def _unit(spec: Specification, named: Mapping[str, Temperature], where: str, expected: Dimension | None) -> Unit:
     if isinstance(spec, Reference):
         if spec.name not in named:
             raise ParameterError(
                 f"Parameter '{where}' refers to '{spec.name}', which is not under [parameters].{nearest(spec.name, named)}"
             )
-        return _unit(named[spec.name], named, spec.name)
-    quantity = getattr(spec.value, "start", spec.value)
-    if quantity is None:
-        raise ParameterError(
-            f"Parameter '{where}' has no start, and finding starts from the data is not available yet. Write start = \"...\"."
-        )
-    return quantity.unit
+        return _unit(named[spec.name], named, spec.name, expected)
+    unit = unit_of(spec.value) or (parse_unit(example_unit(expected)) if expected is not None else None)
+    if unit is None:
+        raise ParameterError(f'Parameter \'{where}\' has neither start nor unit. Write start = "...", or unit = "L/mol" alone.')
+    return unit
 
 
 def check_rate_dimension(text: str, dimensions: Mapping[str, Dimension], reaction: str) -> None:

@@ -5,8 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from kinetix.errors import ParameterError, StudyError, nearest
+import numpy as np
+
+from kinetix.errors import ParameterError, Problems, StudyError, nearest
+from kinetix.experiments import Table, recognise
 from kinetix.network import Network, parse_network
+from kinetix.simulation import ReactorModel
+from kinetix.studies.building import reactor_of
 
 _THERMAL = ("k", "A", "kf", "kr", "K")
 
@@ -67,6 +72,46 @@ def _into(section: dict[str, Any], path: list[str], value: Any, name: str) -> No
         holder.setdefault(head, {})[part] = value
     else:
         raise ParameterError(f"Parameter '{name}' is not understood. Write for example r1.k, r1.Ea, r1.kf.Ea or r1.order.A.")
+
+
+def with_missing_constants(network: Network, sections: Mapping[str, dict[str, Any]], several_temperatures: bool) -> None:
+    """Make every constant that mass action needs and nobody gave an estimate without a start, with Ea where temperatures vary.
+
+    Changes `sections` in place; reactions with a rate formula or a named law keep what they have.
+    """
+    constant: dict[str, Any] = {"k": {}, "Ea": {}} if several_temperatures else {}
+    for reaction in network.reactions:
+        section = sections[reaction.name]
+        if "rate" in section or "law" in section:
+            continue
+        if reaction.reversible:
+            section.setdefault("kf", dict(constant))
+            if "kr" not in section and "K" not in section:
+                section["kr"] = dict(constant)
+        elif "k" not in section and "A" not in section:
+            section.update({"k": {}, **({"Ea": section.get("Ea", {})} if several_temperatures else {})})
+
+
+def complete_study(study: dict[str, Any], tables: Sequence[Table]) -> None:
+    """Let every constant that a direct call does not mention be estimated; with Ea where the tables hold several temperatures.
+
+    Changes the study in place.
+
+    Args:
+        study: from `direct_study`.
+        tables: its data files as read.
+    """
+    sections = study["reactions"]
+    network = parse_network("\n".join(f"{name}: {section['equation']}" for name, section in sections.items()), formulas=False)
+    vocabulary = ReactorModel(network, reactor_of(study["reactor"]["type"]), (), {}).vocabulary({})
+    columns = study["data"].get("columns")
+    seen: set[float] = set()
+    for table in tables:
+        column = recognise(table, vocabulary, columns=columns, problems=Problems()).find("condition", "T")
+        if column is not None:
+            values = table.numbers(column.header, Problems())
+            seen.update(values[np.isfinite(values)].tolist())
+    with_missing_constants(network, sections, len(seen) > 1)
 
 
 def direct_study(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import jax
@@ -19,8 +19,10 @@ from kinetix.parameters import ConstantBindings, Coordinates, DerivedFactor
 from kinetix.precision import float64
 from kinetix.rates import constants_at
 from kinetix.results import Curve, Dense, Derived, FitFacts
+from kinetix.results.phrases import listing
 from kinetix.simulation import Model, ReactorModel, predict
 from kinetix.status import Status
+from kinetix.studies import starting
 from kinetix.studies.problem import Problem, only_measured
 from kinetix.studies.provenance import condition_columns
 from kinetix.studies.provenance import provenance as origin
@@ -109,6 +111,9 @@ def fit_problem(
     if not problem.weights.any():
         raise ParameterError("Nothing measured: the data hold no value of any response.")
     problem = only_measured(problem)
+    searched = starting.missing(table)
+    if searched.size:
+        starting.can_search(problem)
     evaluator = Evaluator(problem)
     began = time.perf_counter()
     options = Options(
@@ -116,7 +121,16 @@ def fit_problem(
         limits.max_seconds,
         Tolerances(precision=_precision(problem), magnitude=float(np.linalg.norm(problem.observed * problem.weights))),
     )
-    outcome = fit(evaluator.triangle, table.free_start(), Bounds(*table.free_bounds()), options, on_iteration)
+    bounds = Bounds(*table.free_bounds())
+    starts = _found_starts(problem, evaluator) if searched.size else [table.start]
+    outcomes: list[Outcome] = []
+    for start in starts:
+        outcomes.append(fit(evaluator.triangle, table.started(start).free_start(), bounds, options, on_iteration))
+        if outcomes[-1].status in (Status.STOPPED, Status.TIME_LIMIT):
+            break
+    chosen = min(range(len(outcomes)), key=lambda i: (not outcomes[i].status.ok, np.nan_to_num(outcomes[i].ssr, nan=np.inf)))
+    outcome = outcomes[chosen]
+    problem = replace(problem, table=table.started(starts[chosen]))
     if not np.isfinite(outcome.R).all() and outcome.status != Status.NON_FINITE:
         raise SolveError(f"The fit ended before the start was evaluated ({outcome.status.label}), so there is no result to keep.")
     final = evaluator(outcome.theta)
@@ -124,7 +138,39 @@ def fit_problem(
         raise SolveError(_failed_start(problem, final))
     run_seconds = time.perf_counter() - began
     times = {"trace_seconds": evaluator.trace_seconds, "compile_seconds": evaluator.compile_seconds, "run_seconds": run_seconds}
-    return _facts(problem, evaluator, outcome, final, {**provenance, **times})
+    facts = _facts(problem, evaluator, outcome, final, {**provenance, **times})
+    if not searched.size:
+        return facts
+    found = f"the starts of {listing([table.names[i] for i in searched])} come from the data: {starting.describe(len(starts))}"
+    return replace(facts, message=f"{facts.message}; {found}", warnings=(*facts.warnings, *_other_optima(problem, outcome, outcomes)))
+
+
+def _found_starts(problem: Problem, evaluator: Evaluator) -> list[np.ndarray]:
+    """The best trial starts, SI, (parameter,) each."""
+
+    def ssr(start: np.ndarray) -> float:
+        R, bad = evaluator.triangle(problem.table.started(start).free_start())
+        return np.nan if bad else float(np.sum(R[:, -1] ** 2))
+
+    found = starting.best_starts(starting.trial_starts(problem), ssr)
+    if not found:
+        names = listing([problem.table.names[i] for i in starting.missing(problem.table)])
+        raise SolveError(f"No start of {names} could be simulated. Write a start for each.")
+    return found
+
+
+def _other_optima(problem: Problem, best: Outcome, outcomes: list[Outcome]) -> list[str]:
+    """Sentences about optima that are as good as the best but lie elsewhere."""
+    table = problem.table
+    sentences = []
+    for other in outcomes:
+        alike = other.status.ok and best.status.ok and other.ssr <= best.ssr * (1 + 1e-6)
+        if alike and np.max(np.abs(other.theta - best.theta) / np.maximum(np.abs(best.theta), 1.0)) > 1e-2:
+            values = table.values(other.theta)
+            free = [(table.parameters[i], values[i]) for i in table.free]
+            listed = listing([f"{p.name} = {float(p.unit.from_si(value)):.6g} {p.unit.text}" for p, value in free])
+            sentences.append(f"Another set of parameters fits as well: {listed}. The data alone do not tell them apart.")
+    return list(dict.fromkeys(sentences))[:1]
 
 
 def _precision(problem: Problem) -> float:

@@ -12,7 +12,7 @@ from kinetix.parameters import Estimate, Number, Temperature
 from kinetix.units import DIMENSIONLESS, MOLAR_ENERGY, TEMPERATURE, Dimension, Quantity, parse_quantity, parse_unit, require
 
 _NAME = re.compile(r"[A-Za-z_]\w*")
-_ESTIMATE_KEYS = ("start", "bounds", "scale", "fixed", "prior", "per", "at", "value")
+_ESTIMATE_KEYS = ("start", "bounds", "scale", "fixed", "unit", "prior", "per", "at", "value")
 _LATER = {"prior": "priors", "per": "per-experiment parameters"}
 
 
@@ -75,7 +75,12 @@ def parse_number(value: object, where: str, expect: Dimension | None = None) -> 
     if not isinstance(fixed, bool):
         raise ParameterError(f"{where}: fixed is {fixed!r}; expected true or false.")
     start = parse_known(table["start"], where, expect) if "start" in table else None
-    return Written(Estimate(start, lower, upper, scale, fixed), at)
+    unit = None
+    if "unit" in table:
+        if not isinstance(table["unit"], str):
+            raise ParameterError(f'{where}: unit is {table["unit"]!r}; expected text such as "1/min".')
+        unit = parse_unit(table["unit"])
+    return Written(Estimate(start, lower, upper, scale, fixed, unit), at)
 
 
 def parse_temperature(value: object, where: str) -> float:
@@ -108,12 +113,12 @@ def parse_constant(value: object, where: str, symbol: str = "k") -> Temperature 
         if number.at is not None:
             raise ParameterError(f"{where}: 'at' is a temperature for a constant with Ea. Add Ea, or remove 'at'.")
         return Temperature(number.number)
-    known = (*dict.fromkeys(parts), "at", "value", "start", "bounds", "scale", "fixed")
+    known = (*dict.fromkeys(parts), "at", "value", "start", "bounds", "scale", "fixed", "unit")
     for key in value:
         if key not in known:
             raise ParameterError(f"{where}: unknown key '{key}'. Known: {', '.join(known)}.{nearest(key, known)}")
     values = [key for key in dict.fromkeys(("k", "A", symbol)) if key in value]
-    own = {key: value[key] for key in ("value", "start", "bounds", "scale", "fixed") if key in value}
+    own = {key: value[key] for key in ("value", "start", "bounds", "scale", "fixed", "unit") if key in value}
     if own and values:
         raise ParameterError(f"{where}: '{next(iter(own))}' beside '{values[0]}'. Write them inside {values[0]} = {{ ... }}.")
     if len(values) > 1:

@@ -94,7 +94,7 @@ def assemble(
         InputError: everything that is missing or impossible, at once.
     """
     problems = Problems()
-    book = ConstantBook(reference_temperature(campaign))
+    book = ConstantBook(reference_temperature(campaign), time_of(campaign))
     named = named_positions(book, spoken, given, problems)
     laws: tuple[Law, ...] = spoken.laws if isinstance(spoken, ReactorModel) else ()
     position = law_constants(book, spoken, given, named, problems) if isinstance(spoken, ReactorModel) else {}
@@ -188,6 +188,19 @@ def only_measured(problem: Problem) -> Problem:
         weights=np.where(real[..., None], taken(problem.weights), 0.0),
         sigma=np.where(real[..., None], taken(problem.sigma), np.nan),
     )
+
+
+def temperatures_vary(campaign: Campaign) -> bool:
+    """Whether the data hold more than one temperature."""
+    T = campaign.programs["T"][1] if "T" in campaign.programs else campaign.conditions.get("T")
+    return T is not None and bool(np.ptp(T) > 0)
+
+
+def time_of(campaign: Campaign) -> str:
+    """The unit of time of the data: of the times, of the residence time or of the space velocity; s where there is none."""
+    written = [campaign.time_unit, campaign.condition_units.get("tau"), campaign.condition_units.get("1/tau")]
+    texts = [unit.text.removeprefix("1/").removesuffix("^-1").removesuffix("-1") for unit in written if unit is not None]
+    return next((text for text in texts if text in ("s", "min", "h", "d")), "s")
 
 
 def reference_temperature(campaign: Campaign) -> float | None:

@@ -21,11 +21,11 @@ from kinetix.simulation import Choice, ReactorModel, all_responses, measured_res
 from kinetix.solvers import Options
 from kinetix.studies.building import amounts, given_conditions, parse_times
 from kinetix.studies.chemistry import chemistry
-from kinetix.studies.direct import place_parameters
+from kinetix.studies.direct import place_parameters, with_missing_constants
 from kinetix.studies.fitting import FitLimits, fit_problem
 from kinetix.studies.given import Given
 from kinetix.studies.numbers import parse_known
-from kinetix.studies.problem import Problem, assemble
+from kinetix.studies.problem import Problem, assemble, temperatures_vary
 from kinetix.studies.schema import ReactionSection
 from kinetix.studies.simulating import simulate_problem
 from kinetix.units import CONCENTRATION, Dimension, parse_quantity
@@ -121,7 +121,7 @@ def estimate(
 def fit(
     reactor: ReactorSetup,
     campaign: Campaign,
-    start: Mapping[str, Any],
+    start: Mapping[str, Any] | None = None,
     *,
     known: Mapping[str, Any] | None = None,
     sigma: str | None = None,
@@ -140,6 +140,8 @@ def fit(
         reactor: from `CSTR`, `Batch` or `Differential`.
         campaign: data, from `read_csv`.
         start: estimated parameters, name -> start: `{"r1.k": "0.1 1/min", "r1.Ea": estimate("60 kJ/mol", bounds=(...))}`.
+            Rate constants that are neither here nor known are estimated too, their starts found from the data; with Ea where
+            the temperature varies.
         known: known parameters, initial and feed amounts: `{"r2.k": "1 1/min", "feed.B": "0 mol/L", "initial.default": "0 mol/L"}`.
         sigma: "trusted" or "scaled" where the data carry standard deviations.
         title: for reports.
@@ -155,7 +157,7 @@ def fit(
         InputError: what cannot be used, all problems at once.
         SolveError: the start cannot be simulated.
     """
-    problem = put_together(reactor, campaign, start, known or {}, sigma=sigma, title=title, rtol=rtol)
+    problem = put_together(reactor, campaign, start or {}, known or {}, sigma=sigma, title=title, rtol=rtol, estimate_missing=True)
     return fit_tree(fit_problem(problem, FitLimits(max_iterations, max_seconds), on_iteration))
 
 
@@ -245,6 +247,7 @@ def put_together(
     atol: float | None = None,
     max_steps: int = 10_000,
     responses: Choice = measured_responses,
+    estimate_missing: bool = False,
 ) -> Problem:
     """The problem that `fit` and `simulate` work on."""
     placed = place_parameters(reactor.network, start, known)
@@ -253,6 +256,8 @@ def put_together(
             reactor.network.reaction_index(name)
             section = placed.reactions[name]
             section[what] = {**value, **section.get(what, {})} if isinstance(value, Mapping) else value
+    if estimate_missing:
+        with_missing_constants(reactor.network, placed.reactions, temperatures_vary(campaign))
     sections = {name: ReactionSection.model_validate({**section, "balance": "off"}) for name, section in placed.reactions.items()}
     chemical = chemistry(sections, placed.named, formulas=False)
     spoken = ReactorModel(chemical.network, reactor.reactor, chemical.laws, {name: parse(text) for name, text in reactor.responses.items()})

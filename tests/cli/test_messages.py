@@ -82,11 +82,8 @@ def test_without_a_study_file_advice_is_in_options(place):
     write_tank(place)
     result = run("fit", "tank.csv", "--reaction", "A -> B", "--reaction", "B <=> C", "--reactor", "cstr")
     assert result.exit_code == 1
-    assert errors(result) == [
-        "Reaction 'r1' (A -> B) has no rate constant. Write --start r1.k=\"0.1 1/min\", or --known where it is known.",
-        'Reaction \'r2\' (B <=> C) has no rate constant. Write --start r2.kf="0.1 1/min" and --start r2.kr="0.1 1/min",'
-        " or --known where it is known.",
-    ]
+    (message,) = errors(result)
+    assert "no feed concentration of A, B, C" in message and '--feed A="0 mol/L"' in message
 
 
 def test_no_such_study_names_its_neighbour(place):

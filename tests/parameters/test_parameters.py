@@ -46,7 +46,7 @@ def test_lower_bound_zero_is_fine_on_a_linear_scale():
     [
         (Estimate(q("5 1/s"), None, q("1 1/s")), "above its upper bound 1 1/s"),
         (Estimate(q("-1 1/s")), "start must be above 0"),
-        (Estimate(None), "no start"),
+        (Estimate(None, fixed=True), "at what value"),
         (Estimate(q("1 1/s"), q("1 1/s"), q("1 1/s")), "both bounds"),
     ],
 )

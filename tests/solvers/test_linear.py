@@ -57,4 +57,4 @@ def test_derivatives_of_the_solution():
         return jnp.linalg.solve(matrix + jnp.sin(s) * slope, right * jnp.exp(s))
 
     for order in (jax.jacfwd, lambda f: jax.jacfwd(jax.jacfwd(f)), lambda f: jax.jacfwd(jax.jacfwd(jax.jacfwd(f)))):
-        np.testing.assert_allclose(order(by_loop)(0.3), order(by_lapack)(0.3), rtol=1e-9)
+        np.testing.assert_allclose(jax.jit(order(by_loop))(0.3), jax.jit(order(by_lapack))(0.3), rtol=1e-9)

@@ -97,7 +97,7 @@ def test_measured_temperature_program_against_quadrature():
 @pytest.mark.parametrize(
     ("start", "known", "words"),
     [
-        ({}, {}, ["'r1' has no rate constant", "'r2' has no rate constant"]),
+        ({}, {}, ["no initial concentration of A, B, C"]),
         ({"r1.k": "1 mol/L", "r2.k": "1 1/s"}, {"initial.default": "0 mol/L"}, ["r1.k", "mol/L", "1/time"]),
         ({"r9.k": "1 1/s"}, {}, ["r9.k", "no reaction"]),
         ({"r1.k": "1 1/s", "r2.k": "1 1/s"}, {}, ["initial", "A, B, C"]),

@@ -1,0 +1,166 @@
+"""Starts of parameters for which the user gave none, found from the data.
+
+The unit of a constant fixes its size: with a typical concentration c and a typical time t of the data, a constant of dimension
+concentration^a time^b is of the order of c^a t^b. Trial points are spread over three decades about that size, activation energies
+over 20 to 200 kJ/mol, orders over 0 to 3, by a seeded Latin hypercube (McKay, Beckman and Conover, Technometrics 21 (1979) 239).
+The best few are refined by the estimator, and the best of those is the answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from kinetix.errors import ParameterError
+from kinetix.parameters import Parameter, ParameterTable
+from kinetix.simulation import ReactorModel
+from kinetix.studies.problem import Problem
+from kinetix.units import CONCENTRATION, DIMENSIONLESS, MOLAR_ENERGY, TIME, example_unit
+
+SEED = 20_26
+TRIALS, TRIALS_PER_PARAMETER, REFINED = 32, 16, 4
+APART = 0.15
+"""Share of a range by which refined starts differ at least, so that they do not all lead into one valley."""
+DECADES = 3.0
+ENERGIES = (20e3, 200e3)
+ENTHALPIES = (-150e3, 150e3)
+ORDERS = (0.0, 3.0)
+
+
+class Range(NamedTuple):
+    """Where the starts of one parameter are looked for, in its fit coordinate (ln where the scale is log)."""
+
+    lower: float
+    upper: float
+
+
+def missing(table: ParameterTable) -> np.ndarray:
+    """Positions of the parameters without a start, (missing,)."""
+    return np.flatnonzero(np.isnan(table.start))
+
+
+class Trials(NamedTuple):
+    """Trial starts of all parameters, SI, (trial, parameter), and of the searched ones as shares of their ranges."""
+
+    starts: np.ndarray
+    shares: np.ndarray
+
+
+def trial_starts(problem: Problem) -> Trials:
+    """Trial starts; the first is the middle of all ranges.
+
+    Raises:
+        ParameterError: a parameter whose size the data do not tell.
+    """
+    table = problem.table
+    wanted = missing(table)
+    scales = characteristic_scales(problem)
+    ranges = [start_range(table.parameters[i], *scales) for i in wanted]
+    count = TRIALS + TRIALS_PER_PARAMETER * len(wanted)
+    rng = np.random.default_rng(SEED)
+    cells = np.stack([rng.permutation(count - 1) for _ in wanted], axis=1)
+    shares = np.vstack([np.full(len(wanted), 0.5), (cells + rng.random(cells.shape)) / (count - 1)])
+    trials = np.tile(table.start, (count, 1))
+    for column, (i, (lower, upper)) in enumerate(zip(wanted, ranges, strict=True)):
+        coordinate = lower + shares[:, column] * (upper - lower)
+        trials[:, i] = np.exp(coordinate) if table.parameters[i].scale == "log" else coordinate
+    return Trials(trials, shares)
+
+
+def characteristic_scales(problem: Problem) -> tuple[float, float]:
+    """A typical concentration (mol/m^3) and a typical time (s) of the data."""
+    lanes = problem.lanes
+    amounts = [np.asarray(lanes[name]).max() for name in ("feed", "initial", "concentrations") if name in lanes]
+    measured = np.abs(problem.observed[problem.weights > 0])
+    concentrations = [c.unit.dimension == CONCENTRATION for c in problem.campaign.responses]
+    if any(concentrations) and measured.size:
+        amounts.append(np.abs(problem.observed[..., concentrations]).max())
+    concentration = max([float(a) for a in amounts if a > 0], default=1000.0)
+    if "tau" in lanes:
+        return concentration, float(np.median(lanes["tau"]))
+    times = problem.campaign.times[problem.campaign.times > 0]
+    if times.size:
+        return concentration, float(np.median(times))
+    rates = measured[measured > 0]
+    return concentration, concentration / float(np.median(rates)) if rates.size else 1.0
+
+
+def start_range(parameter: Parameter, concentration: float, time: float) -> Range:
+    """Where to look for the start of one parameter, within its bounds.
+
+    Raises:
+        ParameterError: its dimension is not made of concentrations and times.
+    """
+    dimension, name = parameter.unit.dimension, parameter.name
+    if dimension == MOLAR_ENERGY:
+        lower, upper = ENTHALPIES if name.endswith(".dH") else ENERGIES
+    elif parameter.scale == "linear" and dimension.dimensionless:
+        lower, upper = ORDERS
+    else:
+        size = _size(parameter, concentration, time)
+        if parameter.scale == "linear":
+            lower, upper = 0.0, 2.0 * size
+        else:
+            spread = DECADES * np.log(10.0)
+            lower, upper = np.log(size) - spread, np.log(size) + spread
+    low, high = parameter.lower, parameter.upper
+    if parameter.scale == "log":
+        low, high = (np.log(low) if low > 0 else -np.inf), np.log(high)
+    if np.isfinite([low, high]).all():
+        return Range(float(low), float(high))
+    lower, upper = max(lower, low), min(upper, high)
+    if lower >= upper:
+        # the bound lies outside what was expected: look on its inner side
+        width = DECADES * np.log(10.0) if parameter.scale == "log" else max(abs(low if np.isfinite(low) else high), 1.0)
+        lower, upper = (low, low + width) if np.isfinite(low) else (high - width, high)
+    return Range(float(lower), float(upper))
+
+
+def _size(parameter: Parameter, concentration: float, time: float) -> float:
+    """c^a t^b for a constant of dimension concentration^a time^b."""
+    exponents = dict(
+        zip(("length", "mass", "time", "temperature", "amount", "current", "luminosity"), parameter.unit.dimension.exponents, strict=True)
+    )
+    a, b = exponents["amount"], exponents["time"]
+    if parameter.unit.dimension != CONCENTRATION**a * TIME**b * DIMENSIONLESS:
+        raise ParameterError(
+            f"Parameter '{parameter.name}' has no start, and its unit {parameter.unit.text} does not tell its size."
+            f' Write start = "<number> {example_unit(parameter.unit.dimension)}".'
+        )
+    return concentration ** float(a) * time ** float(b)
+
+
+def best_starts(trials: Trials, ssr: Callable[[np.ndarray], float]) -> list[np.ndarray]:
+    """The trial starts with the smallest sums of squares that lie apart, best first.
+
+    Args:
+        trials: from `trial_starts`.
+        ssr: sum of squares at a start; NaN where it cannot be simulated.
+    """
+    values = np.array([ssr(start) for start in trials.starts])
+    chosen: list[int] = []
+    for i in np.argsort(values, kind="stable"):
+        apart = all(np.max(np.abs(trials.shares[i] - trials.shares[j])) > APART for j in chosen)
+        if np.isfinite(values[i]) and apart and len(chosen) < REFINED:
+            chosen.append(int(i))
+    return [trials.starts[i] for i in chosen]
+
+
+def can_search(problem: Problem) -> None:
+    """That missing starts can be found at all.
+
+    Raises:
+        ParameterError: an explicit model, whose formulas tell no sizes.
+    """
+    if not isinstance(problem.spoken, ReactorModel):
+        name = problem.table.names[missing(problem.table)[0]]
+        raise ParameterError(
+            f"Parameter '{name}' has no start, and the formulas of an explicit model do not tell its size. Write start = \"...\"."
+        )
+
+
+def describe(refined: int) -> str:
+    """How the starts were found, for the report."""
+    return f"the best {refined} of seeded trial points (seed {SEED}) were refined"
