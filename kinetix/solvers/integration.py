@@ -196,7 +196,7 @@ def _run(system: System, options: Options, args: Arguments, state: _State, segme
 
     def run_segment(state: _State, segment: _Segments) -> tuple[_State, tuple[Array, Array]]:
         def unfinished(state: _State) -> Array:
-            return (state.t < segment.stop) & (state.status == Status.SUCCESS)
+            return (state.t < segment.stop) & (state.status == Status.SUCCESS) & (state.accepted + state.rejected < max_steps)
 
         def attempt(state: _State) -> _State:
             y, t, h, status, accepted, rejected = state
@@ -216,12 +216,12 @@ def _run(system: System, options: Options, args: Arguments, state: _State, segme
 
             accepted, rejected = accepted + accept, rejected + ~accept
             too_small = ~accept & (next_h < jnp.maximum(resolution * jnp.abs(t), 1e-24 * left))
-            too_many = (reached < segment.stop) & (accepted + rejected >= max_steps)
-            status = lax.select(too_many, jnp.full_like(status, Status.STEP_LIMIT), status)
             status = lax.select(too_small, jnp.full_like(status, Status.STEP_TOO_SMALL), status)
             return _State(lax.select(accept, y_new, y), reached, next_h, status, accepted, rejected)
 
         state = lax.while_loop(unfinished, attempt, state)
+        short = (state.t < segment.stop) & (state.status == Status.SUCCESS)
+        state = state._replace(status=lax.select(short, jnp.full_like(state.status, Status.STEP_LIMIT), state.status))
         return state, (state.y, state.status == Status.SUCCESS)
 
     return lax.scan(run_segment, state, segments)

@@ -297,3 +297,11 @@ def test_wrong_shapes_are_named(y0, times, words):
 def test_wrong_rhs_shape_is_named():
     with pytest.raises(ValueError, match="rhs gives an array of shape"):
         integrate(System(lambda t, y, args: y[:1]), [1.0, 2.0], None, [1.0])
+
+
+def test_step_limit_counts_over_all_output_times():
+    """Output times that need one step each use up the limit as well."""
+    decay = System(lambda t, y, k: -k * y, autonomous=True)
+    solution = integrate(decay, [1.0], 1e-6, jnp.arange(1.0, 11.0), options=Options(max_steps=4))
+    assert int(solution.status) == Status.STEP_LIMIT and int(solution.steps + solution.rejected) == 4
+    assert float(solution.t_reached) < 10.0 and np.isnan(solution.y[-1]).all()
