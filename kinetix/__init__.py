@@ -56,7 +56,7 @@ _HOMES = {
     "simulate": "kinetix.studies.python",
 }
 
-__all__ = [*_HOMES, "__version__"]
+__all__ = [*_HOMES, "__version__"]  # pyright: ignore[reportUnsupportedDunderAll]
 
 
 def __getattr__(name: str) -> Any:

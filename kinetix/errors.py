@@ -11,13 +11,23 @@ from contextlib import contextmanager
 
 
 class KinetixError(Exception):
-    """Base of every error that kinetix raises on purpose."""
+    """Base of every error that kinetix raises on purpose.
+
+    >>> issubclass(InputError, KinetixError), issubclass(SolveError, KinetixError)
+    (True, True)
+    """
 
 
 class InputError(KinetixError, ValueError):
     """Something the user wrote cannot be used.
 
     `problems` holds one complete sentence per problem; `str(error)` joins them by newlines.
+
+    >>> try:
+    ...     raise InputError("tau: no unit.", "T: no unit.")
+    ... except InputError as error:
+    ...     print(error.problems)
+    ('tau: no unit.', 'T: no unit.')
     """
 
     def __init__(self, *problems: str):
@@ -54,11 +64,26 @@ class StudyError(InputError):
 
 
 class SolveError(KinetixError, RuntimeError):
-    """A solve that must succeed did not; the message names the status and what to try."""
+    """A solve that must succeed did not; the message names the status and what to try.
+
+    >>> from kinetix.status import Status
+    >>> raise SolveError(f"Experiment 'run 3': {Status.STEP_LIMIT.sentence}.")
+    Traceback (most recent call last):
+    ...
+    kinetix.errors.SolveError: Experiment 'run 3': the step limit was reached before the end: raise max_steps or loosen the tolerances.
+    """
 
 
 class KinetixWarning(UserWarning):
-    """Suspicious but usable input; work goes on."""
+    """Suspicious but usable input; work goes on.
+
+    >>> import warnings
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always", KinetixWarning)
+    ...     warnings.warn("T = 25 K is outside 150-3000 K.", KinetixWarning, stacklevel=1)
+    >>> caught[0].category.__name__
+    'KinetixWarning'
+    """
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

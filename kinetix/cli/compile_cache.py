@@ -29,7 +29,7 @@ def start_compile_cache() -> CacheState:
 
     if os.environ.get(VARIABLE, "").strip().lower() == "off":
         return CacheState(None, f"{VARIABLE}=off")
-    told = jax.config.jax_compilation_cache_dir  # pyright: ignore[reportAttributeAccessIssue]
+    told = jax.config.values["jax_compilation_cache_dir"]
     try:
         folder = Path(told) if told and VARIABLE not in os.environ else _folder()
         folder.mkdir(parents=True, exist_ok=True)

@@ -22,7 +22,7 @@ from kinetix.estimation.trust_region import Bounds, State, Tolerances
 from kinetix.precision import float64
 from kinetix.status import Status
 
-Evaluate: TypeAlias = Callable[[np.ndarray], tuple[ArrayLike, ArrayLike]]
+Evaluate: TypeAlias = Callable[[np.ndarray], tuple[ArrayLike, jax.Array | int]]
 """theta [p] -> (R [p + 1, p + 1] triangle of [J r], number of failed parts)."""
 
 
@@ -187,7 +187,7 @@ def _evaluated(evaluate: Evaluate, theta: np.ndarray | jax.Array) -> tuple[np.nd
     with float64():
         R, n_bad = evaluate(np.array(theta))
         R = np.array(R, dtype=np.float64)
-        bad = int(n_bad)  # pyright: ignore[reportArgumentType]
+        bad = int(n_bad)
     p = theta.shape[0]
     if R.shape != (p + 1, p + 1):
         raise InputError(f"evaluate returned R of shape {R.shape}; for {p} parameters it must be the triangle of [J r], {(p + 1, p + 1)}.")

@@ -1,58 +1,36 @@
 """Text to `Table`: cells as written, with the line each row came from.
 
 Nothing is converted here beyond finding the columns: units, meanings and numbers are read later, so that every later message can quote
-the file. Columns are separated by commas, semicolons or tabs; cells may be quoted; lines that begin with `#` are comments; the decimal
-comma is understood where commas do not separate columns.
+the file. Three questions stand before the table, each in a file of its own: what separates the columns (`dialect`), which line is the
+header (`headers`), what a cell says (`cells`, `clock`).
 """
 
 from __future__ import annotations
 
-import csv
-import io
-import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
 from kinetix.errors import DataError, Problems
+from kinetix.experiments.cells import EMPTY, Notation, is_empty, is_limit, is_mark, notation_of, without_percent
+from kinetix.experiments.clock import is_date_only, is_time
+from kinetix.experiments.dialect import AS_IT_SHOWS, DELIMITERS, Layout, Record, Records, split_rows, split_text
+from kinetix.experiments.headers import Header, Split, check_headers, parse_header, split_header, unseparated
 
-DELIMITERS = {"\t": "tabs", ";": "semicolons", ",": "commas"}
-MISSING = frozenset({"", "nan", "na", "n/a", "#n/a"})
 SHOWN = 5  # problems told one by one for one column; the rest are counted
 
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
-_NUMBER_WITH_COMMA = re.compile(r"[+-]?(\d+,\d*|,\d+)([eE][+-]?\d+)?")
-_THOUSANDS = re.compile(r"[+-]?\d{1,3}(?P<mark>[.,' \u2019\u00a0\u202f])\d{3}((?P=mark)\d{3})*([.,]\d+)?")
-_NOT_FINITE = re.compile(r"[+-]?(inf|infinity)", re.IGNORECASE)
-# spreadsheets write failed cells as '#DIV/0!'; a lone '#' is a cell, as in the header '#,time [s]'
-_COMMENT = re.compile(r"\s*#(?!\s*[,;\t]|N/A|DIV/0|VALUE!|REF!|NAME\?|NUM!|NULL!)")
-_MINUS = str.maketrans({"\u2212": "-", "\u2013": "-"})
-
-
-@dataclass(frozen=True)
-class Header:
-    """One column's header: the text as written, its name, its unit text (None where there is none) and its place (first column is 1).
-
-    Three ways to write a unit are read, and a name may hold a slash of its own:
-
-    >>> parse_header("T [degC]"), parse_header("tau (min)").unit, parse_header("C_A / mol L-1").name
-    (Header(text='T [degC]', name='T', unit='degC', position=1), 'min', 'C_A')
-    >>> parse_header("1/tau [1/min]").name, parse_header("[A]").name, parse_header("T").unit
-    ('1/tau', '[A]', None)
-    """
-
-    text: str
-    name: str
-    unit: str | None
-    position: int = 1
+_DATE_HEADERS = frozenset({"date", "datum", "fecha", "data"})
+_CLOCK_HEADERS = frozenset({"time", "zeit", "uhrzeit", "heure", "hora", "ora"})
 
 
 @dataclass(frozen=True)
 class Table:
     """A table of text cells, each row with its line number in the source (the first line is line 1, whatever it holds).
 
-    A header's `position` finds its cells in each row; a cell that the file leaves out is an empty string.
+    A header's `position` finds its cells in each row; a cell that the file leaves out is an empty string. `notes` says what was assumed;
+    `label` is the name of an experiment that has no other; `missing` holds further cells, casefolded, that mean "not measured".
 
     >>> table = parse_table("time [s];A [mol/L]\\n# second try\\n0;1,5\\n", "run.csv")
     >>> table.rows, table.lines, table.comments, table.decimal_comma
@@ -65,13 +43,21 @@ class Table:
     lines: tuple[int, ...]
     comments: tuple[str, ...] = ()
     delimiter: str = ","
-    decimal_comma: bool = False
+    notation: Notation = Notation()
     byte_order_mark: bool = False
+    notes: tuple[str, ...] = ()
+    label: str = ""
+    missing: frozenset[str] = frozenset()
+
+    @property
+    def decimal_comma(self) -> bool:
+        """Whether a comma is the decimal mark."""
+        return self.notation.decimal == ","
 
     @property
     def stem(self) -> str:
-        """The source's name without its ending: the label of an experiment that has no other."""
-        return self.source.rpartition(".")[0] or self.source
+        """The label of an experiment that has no other: the sheet's name, or the source's without its ending."""
+        return self.label or self.source.rpartition(".")[0] or self.source
 
     @property
     def dialect(self) -> str:
@@ -80,9 +66,16 @@ class Table:
         >>> parse_table("a;b\\n1,5;2", "x.csv").dialect
         'columns separated by semicolons, decimal comma'
         """
-        words = [f"columns separated by {DELIMITERS[self.delimiter]}"] if len(self.headers) > 1 else ["one column"]
+        if not self.delimiter:
+            words = ["cells of a workbook"]
+        else:
+            words = [f"columns separated by {DELIMITERS[self.delimiter]}"] if len(self.headers) > 1 else ["one column"]
         words += ["decimal comma"] * self.decimal_comma + ["byte-order mark"] * self.byte_order_mark
         return ", ".join(words)
+
+    @cached_property
+    def _commas_separate(self) -> bool:
+        return self.delimiter == ","
 
     def cells(self, header: Header) -> tuple[str, ...]:
         """The cells of one column, top to bottom."""
@@ -92,47 +85,61 @@ class Table:
         """Where a cell is, as messages say it: `run.csv, line 3, column 'A [mol/L]'`."""
         return f"{self.source}, line {self.lines[row]}, column '{header.text}'"
 
-    def numbers(self, header: Header, problems: Problems) -> np.ndarray:
-        """One column as float64, NaN where the cell is empty or says NaN, NA or N/A; cells that are no finite number become problems."""
+    def is_missing(self, cell: str) -> bool:
+        """Whether a cell holds no reading: it is empty, or says so (`NaN`, `n.d.`, `*`, `---`, `#DIV/0!`, `<0.01`, ...)."""
+        return is_empty(cell) or is_mark(cell, self.missing)
+
+    def numbers(self, header: Header, problems: Problems, percent: float | None = None) -> np.ndarray:
+        """One column as float64, NaN where the cell holds no reading; cells that are no finite number become problems.
+
+        percent : what one per cent is in the unit of the column, for cells such as `45 %`; None where they make no sense.
+        """
         values = np.full(len(self.rows), np.nan)
         found: list[str] = []
         for row, cell in enumerate(self.cells(header)):
-            if is_missing(cell):
+            if self.is_missing(cell):
                 continue
-            value = _number(cell, self.decimal_comma)
-            if value is None or not np.isfinite(value):
-                found.append(f"{self.place(row, header)}: {self._complaint(cell)}")
+            before = without_percent(cell)
+            value = self.notation.number(before or cell)
+            if before is not None and value is not None and percent is None:
+                found.append(f"{self.place(row, header)}: '{cell}' is a percentage, but the column has another unit. Write [%] or [-].")
+            elif value is None or not np.isfinite(value):
+                found.append(f"{self.place(row, header)}: {self.notation.complaint(before or cell, self._commas_separate)}")
             else:
-                values[row] = value
+                values[row] = value if before is None or percent is None else value * percent
         report(problems, found, f"{self.source}, column '{header.text}'")
         return values
 
     def is_text(self, header: Header) -> bool:
-        """Whether some cell of the column is neither empty nor a number."""
-        return any(_number(cell, self.decimal_comma) is None for cell in self.cells(header) if not is_missing(cell))
+        """Whether some cell of the column is neither a number nor missing."""
+        cells = (without_percent(cell) or cell for cell in self.cells(header) if not self.is_missing(cell))
+        return any(self.notation.number(cell) is None for cell in cells)
 
-    def _complaint(self, cell: str) -> str:
-        plain = cell.translate(_MINUS)
-        if _NOT_FINITE.fullmatch(plain) or _number(cell, self.decimal_comma) is not None:
-            return f"'{cell}' is not a finite number."
-        if self.decimal_comma and _NUMBER.fullmatch(plain):
-            comma = cell.replace(".", ",")
-            return f"'{cell}' has a decimal point, but this file writes decimal commas. Write '{comma}', or points in every number."
-        if _THOUSANDS.fullmatch(plain):
-            return f"'{cell}' seems to have thousands separators, which are not read. Write it without them."
-        if _NUMBER_WITH_COMMA.fullmatch(plain):
-            return (
-                f"'{cell}' seems to have a decimal comma, which is read only where semicolons or tabs separate the columns. "
-                f"Write '{cell.replace(',', '.')}'."
-            )
-        if plain[:1] in "<>~\u2264\u2265":
-            return f"'{cell}' is a limit, not a reading, and cannot be used yet. Leave the cell empty or list the column under 'ignore'."
-        return f"'{cell}' is not a number. Leave the cell empty where nothing was measured."
+    def in_percent(self, header: Header) -> bool:
+        """Whether every reading of the column carries a percent sign."""
+        written = [cell for cell in self.cells(header) if not self.is_missing(cell)]
+        return bool(written) and all(without_percent(cell) is not None for cell in written)
 
+    def not_measured(self, headers: Iterable[Header]) -> str:
+        """A sentence about the cells of these columns that say that they hold no reading, with their places; empty without any.
 
-def is_missing(cell: str) -> bool:
-    """Whether a cell holds nothing: empty, `NaN`, `NA` or `N/A` in any case."""
-    return cell.casefold() in MISSING
+        >>> table = parse_table("t [s],A [mM]\\n0,1\\n5,n.d.\\n9,<0.01\\n", "run.csv")
+        >>> table.not_measured(table.headers)  # doctest: +NORMALIZE_WHITESPACE
+        "run.csv: 2 cells count as not measured: 'n.d.' (column 'A [mM]', line 3); '<0.01' (column 'A [mM]', line 4). Limits are left out, not
+        used as bounds: this can bias a fit."
+        """
+        places: dict[tuple[str, str], list[int]] = {}
+        for header in headers:
+            for line, cell in zip(self.lines, self.cells(header), strict=True):
+                if not is_empty(cell) and self.is_missing(cell):
+                    places.setdefault((cell, header.text), []).append(line)
+        if not places:
+            return ""
+        total = sum(len(lines) for lines in places.values())
+        told = "; ".join(f"'{cell}' (column '{column}', {_lines(lines)})" for (cell, column), lines in list(places.items())[:12])
+        more = f"; and {len(places) - 12} kinds more" if len(places) > 12 else ""
+        limits = " Limits are left out, not used as bounds: this can bias a fit." if any(is_limit(cell) for cell, _ in places) else ""
+        return f"{self.source}: {total} cell{'s count' if total > 1 else ' counts'} as not measured: {told}{more}.{limits}"
 
 
 def report(problems: Problems, found: list[str], where: str) -> None:
@@ -143,187 +150,171 @@ def report(problems: Problems, found: list[str], where: str) -> None:
         problems.add(f"{where}: {len(found) - SHOWN} more cells with the same kind of problem.")
 
 
-def parse_header(text: str, position: int = 1) -> Header:
-    """Split a header into name and unit: `name [unit]`, `name (unit)` or `name / unit` (with spaces around the slash)."""
-    text = " ".join(text.split())
-    opening = _trailing_group(text)
-    if opening > 0:
-        return Header(text, text[:opening].rstrip(), text[opening + 1 : -1].strip() or None, position)
-    name, slash, unit = text.partition(" / ")
-    if slash and name and unit:
-        return Header(text, name, unit, position)
-    return Header(text, text, None, position)
-
-
-def _trailing_group(text: str) -> int:
-    """Where the bracket that ends the text opens, or 0."""
-    pairs = {"]": "[", ")": "("}
-    if not text or text[-1] not in pairs:
-        return 0
-    closing, opening, depth = text[-1], pairs[text[-1]], 0
-    for place in range(len(text) - 1, -1, -1):
-        depth += (text[place] == closing) - (text[place] == opening)
-        if depth == 0:
-            return place
-    return 0
-
-
-def parse_table(text: str, source: str) -> Table:
+def parse_table(text: str, source: str, layout: Layout = AS_IT_SHOWS) -> Table:
     """The table that a text holds.
 
     Parameters
     ----------
     text : the whole text, with or without a byte-order mark, any line ends.
     source : the name that messages use, for example `run.csv`.
+    layout : how the text is written, where it does not show.
 
     Returns
     -------
     Table : headers, rows of text cells and their line numbers. Comment lines, blank lines and lines of delimiters only are left out but
-        counted; a row that is too short ends in empty cells; a second line of bracketed units (`[s],[K]`) becomes part of the headers.
+        counted; a row that is too short ends in empty cells; a line of units below the header becomes part of the headers.
 
     Raises
     ------
-    DataError : the text is empty, has no rows, has nameless or equal headers, a row with too many cells or broken quotes. All at once.
+    DataError : the text is empty, has no rows, has equal headers, a row with too many cells or broken quotes. All at once.
 
     >>> parse_table("T [K],k [1/s]\\n300,0.1\\n\\n,\\n310,0.2,7\\n", "k.csv")
     Traceback (most recent call last):
     ...
     kinetix.errors.DataError: k.csv, line 5: 3 cells, but the header has 2 columns; the first without a column is '7'.
     """
-    byte_order_mark = text.startswith("\ufeff")
-    lines = _Lines(io.StringIO(text.removeprefix("\ufeff"), newline=""))
-    delimiter = _delimiter(text.removeprefix("\ufeff"))
-    problems = Problems()
-    records = list(_records(lines, delimiter, source, problems))
-    if not records:
+    plain, problems = text.removeprefix("\ufeff"), Problems()
+    table = _table(split_text(plain, source, layout, problems), source, layout, problems)
+    return replace(table, byte_order_mark=True) if plain != text else table
+
+
+def table_of_cells(rows: Iterable[Record], source: str, layout: Layout = AS_IT_SHOWS, label: str = "") -> Table:
+    """The table that the rows of a sheet hold, each a line number and text cells; the rest as in `parse_table`.
+
+    >>> table_of_cells([(2, ("T [K]", "k [1/s]")), (3, ("300", "0.1"))], "rates.xlsx", label="Sheet1").rows
+    (('300', '0.1'),)
+    """
+    return replace(_table(split_rows(rows, layout), source, layout, Problems()), label=label)
+
+
+def selected(table: Table, only: Mapping[str, object], problems: Problems) -> tuple[Table, str]:
+    """The rows whose cell in some column is one of the wanted values, and a sentence about it; the table itself where it has no such column.
+
+    only : header or its name -> a value or several; numbers compare as numbers.
+    """
+    tests: list[tuple[Header, frozenset[str | float]]] = []
+    for name, wanted in only.items():
+        values = wanted if isinstance(wanted, Collection) and not isinstance(wanted, str) else (wanted,)
+        header = header_named(table, name)
+        if header is not None:
+            tests.append((header, frozenset(_comparable(str(value), Notation()) for value in values)))
+    if not tests:
+        return table, ""
+    kept = [
+        row
+        for row in range(len(table.rows))
+        if all(_comparable(table.rows[row][header.position - 1], table.notation) in values for header, values in tests)
+    ]
+    said = " and ".join(f"{header.name} = {', '.join(str(value) for value in sorted(values, key=str))}" for header, values in tests)
+    if not kept:
+        seen = list(dict.fromkeys(cell for header, _ in tests for cell in table.cells(header) if cell))
+        problems.add(f"{table.source}: only: no row has {said}. The column holds {', '.join(seen[:12])}{' ...' * (len(seen) > 12)}.")
+        return table, ""
+    chosen = replace(table, rows=tuple(table.rows[row] for row in kept), lines=tuple(table.lines[row] for row in kept))
+    return chosen, f"{table.source}: only the rows with {said}: {len(kept)} of {len(table.rows)}."
+
+
+def header_named(table: Table, text: str) -> Header | None:
+    """The column with this header or, where only one has it, this name."""
+    whole = [header for header in table.headers if header.text == text]
+    named = [header for header in table.headers if header.name == text]
+    return whole[0] if whole else named[0] if len(named) == 1 else None
+
+
+def _comparable(cell: str, notation: Notation) -> str | float:
+    number = notation.number(cell)
+    return cell if number is None else number
+
+
+def _lines(lines: list[int]) -> str:
+    shown = ", ".join(str(line) for line in lines[:SHOWN])
+    return f"line{'s' * (len(lines) > 1)} {shown}{f' and {len(lines) - SHOWN} more' if len(lines) > SHOWN else ''}"
+
+
+def _table(records: Records, source: str, layout: Layout, problems: Problems) -> Table:
+    if not records.rows:
         problems.raise_if_any(DataError)
-        raise DataError(f"{source} is empty: expected a header line with units, for example 'time [s],A [mol/L]'.")
-    (header_line, names), *body = records
-    body = _rectangular(body, len(names), delimiter, f"{source}, line {header_line}", source, problems)
-    used = [name or any(cells[position] for _, cells in body) for position, name in enumerate(names)]
-    headers = tuple(parse_header(name, place) for place, name in enumerate(names, start=1) if used[place - 1])
-    if body and _is_units_row(body[0][1], headers):
-        units = body.pop(0)[1]
-        headers = tuple(parse_header(f"{header.text} {units[header.position - 1]}", header.position) for header in headers)
-    _check_headers(headers, f"{source}, line {header_line}", body, bool(lines.comments), problems)
-    if not body and not problems.found:
-        problems.add(f"{source} has a header line but no data: expected rows of numbers below line {header_line}.")
+    split = split_header(records, source, layout, problems)
+    split = _date_and_clock_joined(_rectangular(split, records.delimiter, source, problems))
+    used = [not header.nameless or any(cells[header.position - 1] for _, cells in split.body) for header in split.headers]
+    headers = tuple(header for header, is_used in zip(split.headers, used, strict=True) if is_used)
+    check_headers(replace(split, headers=headers), source, bool(records.comments), problems)
+    if unseparated([(split.line or 0, (headers[0].text,)), *split.body] if len(headers) == 1 and split.body else []):
+        problems.add(f"{source}, line {split.line}: no comma, semicolon, tab or blank separates the columns in all lines.")
+    if not split.body and not problems.found:
+        problems.add(f"{source} has a header line but no data: expected rows of numbers below line {split.line}.")
     problems.raise_if_any(DataError)
-    rows = tuple(cells for _, cells in body)
-    decimal_comma = delimiter != "," and _writes_decimal_commas(rows, headers)
-    return Table(source, headers, rows, tuple(line for line, _ in body), tuple(lines.comments), delimiter, decimal_comma, byte_order_mark)
+    rows = tuple(cells for _, cells in split.body)
+    columns = [[cells[header.position - 1] for cells in rows] for header in headers]
+    return Table(
+        source,
+        headers,
+        rows,
+        tuple(line for line, _ in split.body),
+        tuple(comment.text for comment in records.comments),
+        records.delimiter,
+        notation_of(columns, records.delimiter == ",", layout.decimal),
+        notes=split.notes,
+        missing=frozenset(mark.casefold() for mark in layout.missing) - EMPTY,
+    )
 
 
-class _Lines:
-    """Feeds lines to the csv reader, sets comments aside and knows on which line a record began."""
-
-    def __init__(self, lines: Iterable[str]) -> None:
-        self.lines = enumerate(lines, start=1)
-        self.comments: list[str] = []
-        self.number = 0
-        self.began = 0
-
-    def begin(self) -> None:
-        self.began = 0
-
-    def __iter__(self) -> Iterator[str]:
-        for number, line in self.lines:
-            self.number = number
-            if not self.began:
-                if _COMMENT.match(line):
-                    self.comments.append(line.strip().lstrip("#").strip())
-                    continue
-                self.began = number
-            yield line
-
-
-def _records(lines: _Lines, delimiter: str, source: str, problems: Problems) -> Iterator[tuple[int, tuple[str, ...]]]:
-    """Records with the line they begin on, cells stripped; records without any text are passed over."""
-    reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=True, strict=True)
-    while True:
-        lines.begin()
-        try:
-            cells = next(reader)
-        except StopIteration:
-            return
-        except csv.Error as error:
-            problems.add(f"{source}, line {lines.began or lines.number}: the quotes cannot be read ({error}). Close each quoted cell.")
-            continue
-        stripped = tuple(cell.strip() for cell in cells)
-        if any(stripped):
-            yield lines.began, stripped
-
-
-def _delimiter(text: str) -> str:
-    """The delimiter that stands most often in the header line outside quotes and brackets; tabs before semicolons before commas."""
-    header = next((line for line in io.StringIO(text) if line.strip(" \t;,\r\n") and not _COMMENT.match(line)), "")
-    bare = re.sub(r'"[^"]*"|\[[^\]]*\]|\([^)]*\)', "", header)
-    return max(DELIMITERS, key=bare.count) if any(mark in bare for mark in DELIMITERS) else ","
-
-
-def _rectangular(
-    body: list[tuple[int, tuple[str, ...]]], width: int, delimiter: str, header_place: str, source: str, problems: Problems
-) -> list[tuple[int, tuple[str, ...]]]:
-    """Rows as wide as the header; a row with text beyond it is a problem."""
-    if width == 1 and body and all(len(cells) > 1 for _, cells in body):
-        problems.add(f"{header_place} is one cell, but the lines below have more. If it is a title, begin it with '#'.")
-        return []
+def _rectangular(split: Split, delimiter: str, source: str, problems: Problems) -> Split:
+    """Rows as wide as the header; a row with text beyond it is a problem, and so is one with gaps that blanks cannot show."""
+    body, width, line = split.body, len(split.headers), split.line
+    if width == 1 and body and line is not None and all(len(cells) > 1 for _, cells in body):
+        problems.add(
+            f"{source}, line {line} is one cell, but the lines below have more. If it is a title, begin it with '#', or say which line "
+            "is the header: header = 2 under [data]."
+        )
+        return replace(split, body=())
     found: list[str] = []
-    for line, cells in body:
+    for at, cells in body:
         extra = next((cell for cell in cells[width:] if cell), None)
+        columns = "1 column" if width == 1 else f"{width} columns"
         if extra is not None:
             hint = " Decimal commas need semicolons or tabs between the columns." if delimiter == "," and len(cells) == 2 * width else ""
-            columns = "1 column" if width == 1 else f"{width} columns"
             found.append(
-                f"{source}, line {line}: {len(cells)} cells, but the header has {columns}; the first without a column is '{extra}'.{hint}"
+                f"{source}, line {at}: {len(cells)} cells, but the header has {columns}; the first without a column is '{extra}'.{hint}"
+            )
+        elif delimiter == " " and len(cells) < width:
+            found.append(
+                f"{source}, line {at}: {len(cells)} cells, but the header has {columns}. Where blanks separate the columns, write NaN "
+                "for what was not measured."
             )
     report(problems, found, source)
-    return [(line, (cells + ("",) * width)[:width]) for line, cells in body]
+    return replace(split, body=tuple((at, (cells + ("",) * width)[:width]) for at, cells in body))
 
 
-def _is_units_row(cells: tuple[str, ...], headers: tuple[Header, ...]) -> bool:
-    bracketed = [re.fullmatch(r"\[[^\[\]]*\]|\([^()]*\)", cell) is not None for cell in cells if cell]
-    return bool(bracketed) and all(bracketed) and all(header.unit is None for header in headers)
+def _date_and_clock_joined(split: Split) -> Split:
+    """A column of dates and one of clock times, as loggers write them, become one column of date stamps: the clock's."""
+    dates = [header for header in split.headers if header.name.casefold() in _DATE_HEADERS and _all(split, header, is_date_only)]
+    clocks = [header for header in split.headers if header.name.casefold() in _CLOCK_HEADERS and _all(split, header, _is_clock)]
+    if len(dates) != 1 or len(clocks) != 1:
+        return split
+    date, clock = dates[0].position - 1, clocks[0].position - 1
+    body = tuple(
+        (
+            line,
+            tuple("" if place == date else f"{cells[date]} {cell}".strip() if place == clock else cell for place, cell in enumerate(cells)),
+        )
+        for line, cells in split.body
+    )
+    emptied = Header(f"column {date + 1}", f"column {date + 1}", None, date + 1, nameless=True)
+    headers = tuple(emptied if header is dates[0] else header for header in split.headers)
+    note = f"Columns '{dates[0].text}' and '{clocks[0].text}' are read as one, in '{clocks[0].text}'."
+    return replace(split, headers=headers, body=body, notes=(*split.notes, note))
 
 
-def _check_headers(
-    headers: tuple[Header, ...], place: str, body: list[tuple[int, tuple[str, ...]]], comments: bool, problems: Problems
-) -> None:
-    first: dict[str, Header] = {}
-    for header in headers:
-        if not header.text:
-            problems.add(f"{place}: column {header.position} has no header. Write one, for example 'time [s]'.")
-        elif header.text in first:
-            problems.add(
-                f"{place}: columns {first[header.text].position} and {header.position} are both called '{header.text}'. "
-                "Give each column its own name."
-            )
-        first.setdefault(header.text, header)
-    if headers and all(_NUMBER.fullmatch(header.text.translate(_MINUS)) for header in headers):
-        hint = " (a line that begins with '#' is a comment)" if comments else ""
-        problems.add(f"{place}: expected a header line with units, for example 'time [s],A [mol/L]', but found numbers only{hint}.")
-    words = headers[0].text.split() if len(headers) == 1 else []
-    if len(words) > 1 and body and all(len(cells[0].split()) > 1 for _, cells in body):
-        problems.add(f"{place}: no comma, semicolon or tab between the columns. Separate them by one of these.")
+def _is_clock(cell: str) -> bool:
+    return is_time(cell) and ":" in cell and cell[:3].count(":") == 1 or (is_time(cell) and cell[:2].isdigit() and ":" in cell[:5])
 
 
-def _writes_decimal_commas(rows: tuple[tuple[str, ...], ...], headers: tuple[Header, ...]) -> bool:
-    """Whether a column of numbers holds one with a decimal comma. Columns that hold mostly words say nothing."""
-    for header in headers:
-        written = (row[header.position - 1] for row in rows)
-        cells = [cell.translate(_MINUS) for cell in written if not is_missing(cell)]
-        commas = [_NUMBER_WITH_COMMA.fullmatch(cell) is not None for cell in cells]
-        numbers = [comma or _NUMBER.fullmatch(cell) is not None for comma, cell in zip(commas, cells, strict=True)]
-        if any(commas) and 2 * sum(numbers) > len(cells):
-            return True
-    return False
+def _all(split: Split, header: Header, kind: object) -> bool:
+    assert callable(kind)
+    cells = [cells[header.position - 1] for _, cells in split.body]
+    filled = [cell for cell in cells if cell]
+    return bool(filled) and all(kind(cell) for cell in filled)
 
 
-def _number(cell: str, decimal_comma: bool) -> float | None:
-    """The number that a cell holds (infinite where it overflows), or None."""
-    plain = cell.translate(_MINUS)
-    if decimal_comma:
-        if "." in plain:
-            return None
-        plain = plain.replace(",", ".")
-    return float(plain) if _NUMBER.fullmatch(plain) else None
+__all__ = ["Header", "Layout", "Table", "header_named", "parse_header", "parse_table", "report", "selected", "table_of_cells"]

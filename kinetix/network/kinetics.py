@@ -17,19 +17,19 @@ import numpy as np
 from kinetix.rates.law import Law, RateFunction
 
 SIZES = (4, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512)
-"""Sizes to which species, reactions and constants are padded."""
+"""Sizes to which species, reactions, parameters, experiments and times are padded, so that one program serves many problems."""
 
 ZERO, ONE = -2, -1
 """Positions of the literals 0 and 1 at the end of every vector of constants."""
 
 
 def padded(size: int) -> int:
-    """The smallest padded size that holds `size`.
+    """The smallest padded size that holds `size`; beyond the last, `size` itself, since compilation no longer matters there.
 
-    >>> padded(3), padded(9)
-    (4, 12)
+    >>> padded(3), padded(9), padded(1000)
+    (4, 12, 1000)
     """
-    return next(s for s in SIZES if s >= size)
+    return next((s for s in SIZES if s >= size), size)
 
 
 @partial(
@@ -48,8 +48,8 @@ class Stack:
     """
 
     rate: RateFunction
-    constants: jax.Array
-    species: tuple[jax.Array, ...]
+    constants: jax.Array | np.ndarray
+    species: tuple[jax.Array | np.ndarray, ...]
 
 
 @partial(jax.tree_util.register_dataclass, data_fields=["stacks", "stoichiometry"], meta_fields=[])
@@ -63,7 +63,7 @@ class Kinetics:
     """
 
     stacks: tuple[Stack, ...]
-    stoichiometry: jax.Array = field(repr=False)
+    stoichiometry: jax.Array | np.ndarray = field(repr=False)
 
 
 def stack_laws(
@@ -105,9 +105,9 @@ def stack_laws(
             for side, names in enumerate(laws[i].species):
                 slots_of[side][row, : len(names)] = [index[name] for name in names]
             net[: len(species), row] = stoichiometry[:, i]
-        stacks.append(Stack(first.rate, constants, tuple(slots_of)))  # type: ignore[arg-type]
+        stacks.append(Stack(first.rate, constants, tuple(slots_of)))
         columns.append(net)
-    return Kinetics(tuple(stacks), np.concatenate(columns, axis=1)), order  # type: ignore[arg-type]
+    return Kinetics(tuple(stacks), np.concatenate(columns, axis=1)), order
 
 
 def _inputs(stack: Stack, constants: jax.Array, c: jax.Array) -> tuple[tuple[jax.Array, ...], tuple[tuple[jax.Array, ...], ...]]:
@@ -131,7 +131,7 @@ def rates(kinetics: Kinetics, constants: jax.Array, T: jax.Array, c: jax.Array) 
 
 def production(kinetics: Kinetics, constants: jax.Array, T: jax.Array, c: jax.Array) -> jax.Array:
     """Net production of each species, sum_j nu_ij r_j, mol/m^3/s, shape (species,)."""
-    return kinetics.stoichiometry @ rates(kinetics, constants, T, c)
+    return jnp.matmul(kinetics.stoichiometry, rates(kinetics, constants, T, c))
 
 
 def production_jacobian(kinetics: Kinetics, constants: jax.Array, T: jax.Array, c: jax.Array) -> jax.Array:
@@ -157,4 +157,4 @@ def production_jacobian(kinetics: Kinetics, constants: jax.Array, T: jax.Array, 
             slope = jax.jvp(rate_of, tuple(slots), tuple(tangents))[1]
             total = total + slope[:, None] * unit[stack.species[s][:, i]]
         blocks.append(total)
-    return kinetics.stoichiometry @ jnp.concatenate(blocks)
+    return jnp.matmul(kinetics.stoichiometry, jnp.concatenate(blocks))

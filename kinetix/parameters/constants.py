@@ -16,7 +16,7 @@ from kinetix.parameters.specification import Estimate, Number, Temperature
 from kinetix.parameters.table import Parameter, parameter
 from kinetix.rates.arrhenius import Thermal, log_factor
 from kinetix.rates.law import Constant
-from kinetix.units import DIMENSIONLESS, MOLAR_ENERGY, Quantity, Unit, require
+from kinetix.units import DIMENSIONLESS, MOLAR_ENERGY, Dimension, Quantity, Unit, require
 
 ZERO, ONE = -2, -1
 """Positions of the literals 0 and 1 behind the parameters."""
@@ -57,11 +57,11 @@ class BoundConstant:
 class ConstantBindings:
     """Positions of all constants of a problem, (constant,), padded."""
 
-    reference: jax.Array
-    exponent: jax.Array
-    energy: jax.Array
-    T_ref: jax.Array
-    inverse_T_ref: jax.Array
+    reference: jax.Array | np.ndarray
+    exponent: jax.Array | np.ndarray
+    energy: jax.Array | np.ndarray
+    T_ref: jax.Array | np.ndarray
+    inverse_T_ref: jax.Array | np.ndarray
 
     def thermal(self, parameters: jax.Array) -> Thermal:
         """The constants of the rate laws from physical parameter values (parameter,)."""
@@ -82,15 +82,13 @@ def with_literals(parameters: jax.Array) -> jax.Array:
 
 def bindings(constants: Sequence[BoundConstant], size: int) -> ConstantBindings:
     """Arrays of `constants`, filled up to `size` with ones."""
-    filler = [ONE] * (size - len(constants))
-    zeros = [ZERO] * len(filler)
-    return ConstantBindings(  # type: ignore[call-arg]
-        *(
-            np.array([getattr(c, name) for c in constants] + fill, dtype=np.int32)
-            for name, fill in (("reference", filler), ("exponent", zeros), ("energy", zeros))
-        ),  # type: ignore[arg-type]
-        np.array([c.T_ref for c in constants] + [1.0] * len(filler)),  # type: ignore[arg-type]
-        np.array([c.inverse_T_ref for c in constants] + [0.0] * len(filler)),  # type: ignore[arg-type]
+    fill = size - len(constants)
+    return ConstantBindings(
+        reference=np.array([c.reference for c in constants] + [ONE] * fill, dtype=np.int32),
+        exponent=np.array([c.exponent for c in constants] + [ZERO] * fill, dtype=np.int32),
+        energy=np.array([c.energy for c in constants] + [ZERO] * fill, dtype=np.int32),
+        T_ref=np.array([c.T_ref for c in constants] + [1.0] * fill),
+        inverse_T_ref=np.array([c.inverse_T_ref for c in constants] + [0.0] * fill),
     )
 
 
@@ -131,9 +129,9 @@ class ConstantBook:
         self.constants: list[BoundConstant] = []
         self.derived: list[DerivedFactor] = []
 
-    def add_parameter(self, name: str, number: Number, dimension: object, positive: bool) -> int:
+    def add_parameter(self, name: str, number: Number, dimension: Dimension | None, positive: bool) -> int:
         """Position of a new parameter."""
-        self.parameters.append(parameter(name, number, dimension, positive, self.time))  # type: ignore[arg-type]
+        self.parameters.append(parameter(name, number, dimension, positive, self.time))
         return len(self.parameters) - 1
 
     def add_literal(self, name: str, value: float, unit: Unit) -> int:
@@ -161,10 +159,10 @@ class ConstantBook:
         exponent = self._part(f"{stem}.b", spec.exponent, DIMENSIONLESS)
         parts, self.parameters = self.parameters[first:], self.parameters[:first]
         energy_free = any(not p.fixed for p in parts)
+        result: Number = spec.value
         if spec.factor and isinstance(spec.value, Quantity):
-            reference_name, T_ref, inverse, value = f"{stem}.A", 1.0, 0.0, spec.value
-            result: Number = value
-        elif spec.factor:
+            reference_name, T_ref, inverse = f"{stem}.A", 1.0, 0.0
+        elif spec.factor and isinstance(spec.value, Estimate):
             T_ref = self._reference_temperature(name)
             inverse = 1.0 / T_ref
             reference_name = f"{stem}.k_ref"
@@ -182,7 +180,6 @@ class ConstantBook:
             T_ref = spec.at if spec.at is not None else self._reference_temperature(name)
             inverse = 1.0 / T_ref
             reference_name = f"{stem}.K_ref" if equilibrium else f"{stem}.k_ref"
-            result = spec.value
         reference = self.add_parameter(reference_name, result, constant.dimension, constant.positive)
         shift = len(self.parameters) - first
         self.parameters.extend(parts)
@@ -197,7 +194,7 @@ class ConstantBook:
         self.constants.append(bound)
         return len(self.constants) - 1
 
-    def _part(self, name: str, number: Number | None, dimension: object) -> int:
+    def _part(self, name: str, number: Number | None, dimension: Dimension) -> int:
         if number is None:
             return ZERO
         return self.add_parameter(name, number, dimension, positive=False)

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from kinetix.errors import ParameterError
+from kinetix.network import padded
 from kinetix.parameters.specification import Number
 from kinetix.units import DIMENSIONLESS, Dimension, Quantity, Unit, example_unit, parse_unit, require
 
@@ -92,7 +93,7 @@ def parameter(name: str, number: Number, dimension: Dimension | None, positive: 
         )
     if not lower <= start <= upper:
         bound = f"below its lower bound {_text(number.lower)}" if start < lower else f"above its upper bound {_text(number.upper)}"
-        raise ParameterError(f"Parameter '{name}': start {_text(number.start)} is {bound}.")
+        raise ParameterError(f"Parameter '{name}': start {_text(number.start)} is {bound}. Start inside the bounds, or widen them.")
     return Parameter(name, number.start.unit, start, lower, upper, scale, number.fixed)
 
 
@@ -107,14 +108,14 @@ class Coordinates:
     """The map from the free coordinates of a fit to the physical values of all parameters.
 
     Attributes:
-        base: (parameter,) starts, SI; what fixed parameters stay at.
+        base: (parameter,) starts, SI; what fixed parameters stay at. May be longer than the parameters.
         free: (free,) positions of the estimated parameters.
         is_log: (free,) whether the coordinate is the logarithm of the value.
     """
 
-    base: jax.Array
-    free: jax.Array
-    is_log: jax.Array
+    base: jax.Array | np.ndarray
+    free: jax.Array | np.ndarray
+    is_log: jax.Array | np.ndarray
 
     def physical(self, theta: jax.Array) -> jax.Array:
         """Physical values of all parameters, SI, (parameter,), from the free coordinates (free,)."""
@@ -130,7 +131,6 @@ class Coordinates:
 class ParameterTable:
     """All parameters of a problem in order.
 
-    >>> from kinetix.parameters import Estimate
     >>> from kinetix.parameters import Estimate
     >>> from kinetix.units import parse_quantity
     >>> table = ParameterTable((parameter("k", Estimate(parse_quantity("6 1/min")), None, positive=True),))
@@ -170,7 +170,9 @@ class ParameterTable:
     def coordinates(self) -> Coordinates:
         """Map between free coordinates and physical values."""
         is_log = np.array([self.parameters[i].scale == "log" for i in self.free], dtype=bool)
-        return Coordinates(self.start, self.free, is_log)  # type: ignore[arg-type]
+        # filled up to a padded size, so that one compiled program serves problems of about the same size
+        base = np.pad(self.start, (0, padded(len(self.parameters)) - len(self.parameters)))
+        return Coordinates(base, self.free, is_log)
 
     def free_start(self) -> np.ndarray:
         """Start in free coordinates, (free,)."""

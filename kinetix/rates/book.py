@@ -74,7 +74,7 @@ def several_species(options: Mapping[str, Any], role: str, law: str) -> Sequence
         ParameterError: not a list of names.
     """
     given = options.get(role, ())
-    if isinstance(given, str) or not all(isinstance(name, str) for name in given):
+    if not isinstance(given, (list, tuple)) or not all(isinstance(name, str) for name in given):
         raise ParameterError(f'law \'{law}\': {role} is a list of species, for example {role} = ["A", "B"]; found {given!r}.')
     return tuple(given)
 

@@ -6,28 +6,39 @@ Jacobian, so that a reactor never repeats a formula.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 
 from kinetix.network import Kinetics, production, production_jacobian
+from kinetix.reactors.energy import EnergyRule
 
 
 class Contents(NamedTuple):
-    """What a solver carries for one lane of a reactor.
+    """What reacts in one lane, and at which temperature.
 
     Attributes:
         kinetics: the network.
         energy: the energy rule.
-        tau: residence time, s; None for a closed reactor.
-        feed: feed concentrations, mol/m^3, (species,); None for a closed reactor.
     """
 
     kinetics: Kinetics
-    energy: Any
-    tau: jax.Array | None = None
-    feed: jax.Array | None = None
+    energy: EnergyRule
+
+
+class Flow(NamedTuple):
+    """Contents with a flow through them.
+
+    Attributes:
+        contents: what reacts.
+        tau: residence time, s.
+        feed: feed concentrations, mol/m^3, (species,).
+    """
+
+    contents: Contents
+    tau: jax.Array
+    feed: jax.Array
 
 
 def closed(t: jax.Array, c: jax.Array, contents: Contents) -> jax.Array:
@@ -41,10 +52,10 @@ def closed_jacobian(t: jax.Array, c: jax.Array, contents: Contents) -> jax.Array
     return production_jacobian(contents.kinetics, constants, T, c)
 
 
-def through_flow(t: jax.Array, c: jax.Array, contents: Contents) -> jax.Array:
+def through_flow(t: jax.Array, c: jax.Array, flow: Flow) -> jax.Array:
     """dc/dt = (c_feed - c)/tau + nu r(c, T): constant volume and density, same flow in and out."""
-    return (contents.feed - c) / contents.tau + closed(t, c, contents)
+    return (flow.feed - c) / flow.tau + closed(t, c, flow.contents)
 
 
-def through_flow_jacobian(t: jax.Array, c: jax.Array, contents: Contents) -> jax.Array:
-    return closed_jacobian(t, c, contents) - jnp.eye(c.shape[0], dtype=c.dtype) / contents.tau
+def through_flow_jacobian(t: jax.Array, c: jax.Array, flow: Flow) -> jax.Array:
+    return closed_jacobian(t, c, flow.contents) - jnp.eye(c.shape[0], dtype=c.dtype) / flow.tau

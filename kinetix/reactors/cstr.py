@@ -14,11 +14,11 @@ import numpy as np
 from kinetix.errors import ConditionError
 from kinetix.network import Kinetics
 from kinetix.rates import Thermal, constants_at
-from kinetix.reactors.balances import Contents, through_flow, through_flow_jacobian
+from kinetix.reactors.balances import Contents, Flow, through_flow, through_flow_jacobian
 from kinetix.reactors.energy import Isothermal
 from kinetix.reactors.reactor import Lane, Reactor, States
 from kinetix.solvers import Options, SteadyOptions, System, steady_state
-from kinetix.units import DIMENSIONLESS, FLOW, PRESSURE, TEMPERATURE, TIME, VOLUME
+from kinetix.units import DIMENSIONLESS, FLOW, PRESSURE, TEMPERATURE, TIME, VOLUME, si_unit
 
 SYSTEM = System(through_flow, through_flow_jacobian, autonomous=True)
 
@@ -27,8 +27,8 @@ def solve(kinetics: Kinetics, thermal: Thermal, lane: Lane, options: Options) ->
     """Outlet concentrations: the steady state that is found from the feed composition."""
     del options
     constants = constants_at(thermal, lane["T"])
-    contents = Contents(kinetics, Isothermal(lane["T"], constants), lane["tau"], lane["feed"])
-    steady = steady_state(SYSTEM, lane["feed"], contents, SteadyOptions(atol=lane["atol"]))
+    flow = Flow(Contents(kinetics, Isothermal(lane["T"], constants)), lane["tau"], lane["feed"])
+    steady = steady_state(SYSTEM, lane["feed"], flow, SteadyOptions(atol=lane["atol"]))
     return States(steady.y[None], lane["T"][None], constants[None], steady.status, steady.iterations)
 
 
@@ -61,7 +61,8 @@ def lane_conditions(given: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     for name in {"V and Q": ("V", "Q")}.get(present[0], (present[0],)):
         bad = np.flatnonzero(~(given[name] > 0))
         if bad.size:
-            raise ConditionError(f"cstr: {name} must be above 0 (got {given[name][bad[0]]:g} in experiment number {bad[0] + 1}).")
+            written = f"{given[name][bad[0]]:g} {si_unit(CSTR.conditions[name]).text}"
+            raise ConditionError(f"cstr: {name} is {written} in experiment number {bad[0] + 1}; it must be above 0. Correct it there.")
     return {"tau": ways[present[0]]()}
 
 

@@ -6,12 +6,20 @@ balance beside the material balances.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import jax
 import jax.numpy as jnp
 
 from kinetix.rates import Thermal, constants_at
+
+
+class EnergyRule(Protocol):
+    """What a balance asks of an energy rule."""
+
+    def at(self, t: jax.Array) -> tuple[jax.Array, jax.Array]:
+        """Temperature (K) and constants (SI, (constant,)) at the time t (s)."""
+        ...
 
 
 class Isothermal(NamedTuple):

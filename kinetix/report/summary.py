@@ -99,11 +99,11 @@ def _derived(tree: xr.DataTree) -> dict[str, dict[str, Any]]:
     }
 
 
-def _correlation(tree: xr.DataTree) -> dict[str, dict[str, float | None]]:
+def _correlation(tree: xr.DataTree) -> dict[str, dict[str, str | int | float | None]]:
     table = group_of(tree, "covariance")["correlation"]
     known = [index for index in range(table.shape[0]) if math.isfinite(float(table[index, index]))]
     names = [str(name) for name in table["parameter"].values]
-    return {names[i]: {names[j]: _plain(table.values[i, j]) for j in known} for i in known}  # type: ignore[misc]
+    return {names[i]: {names[j]: _plain(table.values[i, j]) for j in known} for i in known}
 
 
 def _statistics(tree: xr.DataTree) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax.core import Tracer
 from jax.typing import ArrayLike
 
@@ -47,10 +48,10 @@ class Model:
 
     kinetics: Kinetics | None
     constants: ConstantBindings
-    initial: jax.Array
-    feed: jax.Array
-    plain: jax.Array
-    order: jax.Array
+    initial: jax.Array | np.ndarray
+    feed: jax.Array | np.ndarray
+    plain: jax.Array | np.ndarray
+    order: jax.Array | np.ndarray
     options: Options
     reactor: Reactor | None
     formulas: tuple[Formula, ...]

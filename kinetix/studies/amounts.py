@@ -59,7 +59,7 @@ def amounts_by_lane(
         problems.add(
             f"{spoken.reactor.name}: no {stem} concentration of {', '.join(missing)}, neither in the data nor under {where}."
             f' Write {example}, or default = "0 mol/L" there for all that are not named;'
-            f" on the command line --{stem} {missing[0]}=\"0 mol/L\" or --{stem} default=\"0 mol/L\"."
+            f' on the command line --{stem} {missing[0]}="0 mol/L" or --{stem} default="0 mol/L".'
         )
     return values, positions
 

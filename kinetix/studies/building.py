@@ -47,6 +47,8 @@ def build_problem(study: Study, tables: Sequence[Table], responses: Choice = mea
     reactor = None
     with problems.collecting():
         reactor = reactor_of(study.reactor.type, study.reactor.basis)
+        if not reactor.timed and study.simulate.times is not None:
+            raise StudyError(f"[simulate] times: nothing in a {reactor.name} depends on time. Remove them.")
     what = None
     with problems.collecting():
         what = chemistry(study.reactions, study.parameters, study.formulas)
@@ -67,7 +69,7 @@ def build_problem(study: Study, tables: Sequence[Table], responses: Choice = mea
         initial = amounts(study.initial, "initial")
     conditions: dict[str, Quantity] = {}
     with problems.collecting():
-        conditions = _conditions(study, spoken.vocabulary(_dimensions(what.named)).conditions, reactor.name)
+        conditions = _conditions(study, spoken.vocabulary(_dimensions(what.named)).conditions, f"a {reactor.name}")
     problems.raise_if_any(InputError)
     campaign = _campaign(study, spoken, tables, conditions, _dimensions(what.named))
     return assemble(
@@ -88,7 +90,7 @@ def reactor_of(name: str, basis: str = "volume") -> Reactor:
         StudyError: unknown or not available yet.
     """
     if basis != "volume":
-        raise StudyError(f'[reactor] basis = "{basis}": only "volume" is available yet.')
+        raise StudyError(f'[reactor] basis = "{basis}": only "volume" is available yet. Remove it, and give rates per volume.')
     if name in PLANNED:
         raise StudyError(f'[reactor] type = "{name}" is not available yet. Available: {", ".join(REACTORS)}.')
     if name not in REACTORS:
@@ -142,25 +144,19 @@ def _conditions(study: Study, known: Mapping[str, Dimension | None], model: str)
     """Known conditions; a suspicious temperature warns."""
     problems = Problems()
     out: dict[str, Quantity] = {}
+    allowed = study.conditions.get("allow_temperature", False)
+    if not isinstance(allowed, bool):
+        problems.add(f"[conditions] allow_temperature: expected true or false, found {allowed!r}.")
     for name, value in study.conditions.items():
         if name in _NOT_CONDITIONS:
             continue
         if name not in known:
-            names = [*known, "feed"]
-            problems.add(
-                f"[conditions] {name}: a {model} model has no such condition (known: {', '.join(n for n in names if '.' not in n)})."
-                f"{nearest(name, names)}"
-            )
+            names = list(dict.fromkeys("feed" if n.startswith("feed.") else n for n in known))
+            problems.add(f"[conditions] {name}: {model} has no such condition (known: {', '.join(names)}).{nearest(name, names)}")
             continue
         with problems.collecting():
-            quantity = parse_known(value, f"[conditions] {name}")
-            kind = known[name]
-            if kind is not None:
-                require(quantity, kind, f"[conditions] {name}")
-            out[name] = quantity
-            warning = (
-                check_temperature(quantity.si, str(quantity)) if name == "T" and not study.conditions.get("allow_temperature") else None
-            )
+            quantity = out[name] = parse_known(value, f"[conditions] {name}", known[name])
+            warning = check_temperature(quantity.si, str(quantity)) if name == "T" and not allowed else None
             if warning:
                 warnings.warn(
                     f"{warning} Write allow_temperature = true under [conditions] to go on without this warning.",
@@ -203,9 +199,9 @@ def _noise(study: Study, responses: Mapping[str, Dimension | None]) -> dict[str,
             )
         else:
             with problems.collecting():
-                quantity = parse_known(value, where)
+                quantity = parse_known(value, where, responses[name])
                 if not quantity.value > 0:
-                    raise ParameterError(f"{where} is {quantity}; a measurement error must be above zero.")
+                    raise ParameterError(f"{where} is {quantity}; a measurement error must be above zero. Correct it, or remove it.")
                 out[name] = quantity
     problems.raise_if_any(InputError)
     return out
@@ -237,7 +233,7 @@ def parse_times(written: str | Sequence[str]) -> np.ndarray:
     texts = [written] if isinstance(written, str) else written
     times = np.array([parse_quantity(text, TIME, "times").si for text in texts])
     if not times.size or (np.diff(times) < 0).any() or (times < 0).any():
-        raise StudyError("Times must be increasing and not negative.")
+        raise StudyError(f'Times [{", ".join(texts)}]: expected increasing times, none below 0, for example ["0 s", "60 s", "300 s"].')
     return times
 
 
@@ -266,15 +262,17 @@ def given_conditions(conditions: Mapping[str, Quantity], times: np.ndarray) -> C
 
 
 def _explicit_problem(study: Study, tables: Sequence[Table], responses: Choice) -> Problem:
-    for name in ("reactions", "reactor", "initial", "responses"):
-        if getattr(study, name):
-            raise StudyError(f"[model] replaces reactions and reactor, so [{name}] has no place beside it. Remove one of them.")
+    beside = [f"[{name}]" for name in ("reactions", "reactor", "initial", "responses") if getattr(study, name)]
+    if study.conditions.get("feed"):
+        beside.append("[conditions] feed")
+    if beside:
+        raise StudyError(f"[model] replaces reactions and reactor, so {', '.join(beside)} cannot stand beside it. Remove one or the other.")
     dimensionless = study.data is not None and study.data.dimensionless
     problems = Problems()
     named = named_constants(study.parameters, problems)
     problems.raise_if_any(InputError)
     spoken = explicit_model(study.model, tuple(study.parameters), dimensionless)
-    conditions = _conditions(study, spoken.vocabulary().conditions, "explicit")
+    conditions = _conditions(study, spoken.vocabulary().conditions, "an explicit model")
     campaign = _campaign(study, spoken, tables, conditions, {})
     check_explicit(spoken, campaign, _dimensions(named), campaign.condition_units)
     return assemble(

@@ -75,7 +75,10 @@ def named_constants(parameters: Mapping[str, Any], problems: Problems) -> dict[s
         with problems.collecting():
             spec = parse_constant(value, name, name)
             if isinstance(spec, Reference):
-                raise ParameterError(f"Parameter '{name}' refers to '{spec.name}'; ties between parameters are not available yet.")
+                raise ParameterError(
+                    f"Parameter '{name}' refers to '{spec.name}'; ties between parameters are not available yet. Write its value, or use"
+                    f" '{spec.name}' where '{name}' stands."
+                )
             named[name] = spec
     return named
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,15 +14,16 @@ import numpy as np
 from kinetix.analyses.covariance import LinearCovariance, linear_covariance, quantile
 from kinetix.errors import ParameterError, SolveError
 from kinetix.estimation import Bounds, Iteration, Options, Outcome, Tolerances, fit
-from kinetix.estimation.residuals import Evaluation, evaluate, lanes_per_block
-from kinetix.parameters import ConstantBindings, Coordinates, DerivedFactor
+from kinetix.estimation.residuals import Evaluation
+from kinetix.parameters import ConstantBindings, DerivedFactor
 from kinetix.precision import float64
 from kinetix.rates import constants_at
 from kinetix.results import Curve, Dense, Derived, FitFacts
 from kinetix.results.phrases import listing
-from kinetix.simulation import Model, ReactorModel, predict
+from kinetix.simulation import ReactorModel
 from kinetix.status import Status
 from kinetix.studies import starting
+from kinetix.studies.evaluator import Evaluator
 from kinetix.studies.problem import Problem, only_measured
 from kinetix.studies.provenance import condition_columns
 from kinetix.studies.provenance import provenance as origin
@@ -43,51 +44,6 @@ class FitLimits:
 
     max_iterations: int | None = None
     max_seconds: float | None = None
-
-
-def predict_free(model: tuple[Model, Coordinates], theta: jax.Array, lanes: Mapping[str, Any]) -> tuple[jax.Array, jax.Array, jax.Array]:
-    """The simulation seam in free coordinates."""
-    prediction = predict(model[0], model[1].physical(theta), lanes)
-    return prediction.values, prediction.status, prediction.steps
-
-
-@dataclass(eq=False)
-class Evaluator:
-    """The compiled evaluation of a problem. Data is on the device once; only p-by-p triangles come back while a fit runs."""
-
-    problem: Problem
-
-    def __post_init__(self) -> None:
-        problem = self.problem
-        with float64():
-            self.model = jax.device_put((problem.model, problem.table.coordinates()))
-            self.lanes = jax.device_put(problem.lanes)
-            self.observed = jax.device_put(problem.observed)
-            self.weights = jax.device_put(problem.weights)
-            rows = problem.observed.shape[1] * problem.observed.shape[2]
-            self.block = lanes_per_block(problem.observed.shape[0], rows)
-            began = time.perf_counter()
-            lowered = evaluate.lower(
-                predict_free, self.model, self._theta(problem.table.free_start()), self.lanes, self.observed, self.weights, self.block
-            )
-            self.trace_seconds = time.perf_counter() - began
-            began = time.perf_counter()
-            self.compiled = lowered.compile()
-            self.compile_seconds = time.perf_counter() - began
-
-    def _theta(self, theta: np.ndarray) -> jax.Array:
-        return jnp.asarray(theta, jnp.float64)
-
-    def __call__(self, theta: np.ndarray, lanes: Mapping[str, Any] | None = None) -> Evaluation:
-        """Evaluation at free coordinates; other lanes of the same shapes may stand in for the problem's."""
-        with float64():
-            chosen = self.lanes if lanes is None else lanes
-            return self.compiled(self.model, self._theta(theta), chosen, self.observed, self.weights)
-
-    def triangle(self, theta: np.ndarray) -> tuple[np.ndarray, int]:
-        """R and the number of values without a prediction, on the host."""
-        evaluation = self(theta)
-        return np.asarray(evaluation.R), int(evaluation.bad)
 
 
 def fit_problem(
@@ -335,16 +291,9 @@ def _null_directions(directions: list[np.ndarray], names: list[str], scales: lis
 
 
 def _profiles(problem: Problem, evaluator: Evaluator, theta: np.ndarray) -> Dense:
-    """Smooth curves by the program that is already compiled: as many times a call as the data have."""
-    times = problem.campaign.times
-    grid = np.linspace(0.0, times.max(axis=1), CURVE_POINTS, axis=1)
-    width = times.shape[1]
-    pieces = []
-    for first in range(0, CURVE_POINTS, width):
-        part = grid[:, first : first + width]
-        filled = np.concatenate([part, np.repeat(part[:, -1:], width - part.shape[1], axis=1)], axis=1)
-        pieces.append(np.asarray(evaluator(theta, {**evaluator.lanes, "times": filled}).values)[:, : part.shape[1]])
-    return Dense(grid, np.concatenate(pieces, axis=1))
+    """Smooth curves over the time of each experiment."""
+    grid = np.linspace(0.0, problem.campaign.times.max(axis=1), CURVE_POINTS, axis=1)
+    return Dense(grid, evaluator.at_times(theta, grid))
 
 
 @jax.jit

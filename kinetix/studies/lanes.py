@@ -71,5 +71,8 @@ def _measured_concentrations(spoken: ReactorModel, campaign: Campaign) -> np.nda
         if name in campaign.conditions:
             out[:, i] = campaign.conditions[name]
         elif name in used:
-            raise ConditionError(f'differential: no concentration of {name}, which the rates need. Add a column "{name} [mol/L]".')
+            raise ConditionError(
+                f"differential: no concentration of {name}, which the rates need."
+                f' Add a column "{name} [mol/L]", or write {name} = "1 mol/L" under [conditions].'
+            )
     return out

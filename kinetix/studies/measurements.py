@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from kinetix.errors import ConditionError, ParameterError
+from kinetix.errors import DataError, ParameterError
 from kinetix.experiments import Campaign
 from kinetix.simulation import ExplicitModel, Spoken
 from kinetix.studies.responses import predicted_unit
@@ -65,8 +65,10 @@ def measurements(
         if output is not None and output.log:
             bad = np.argwhere(mask & ~(values > 0))
             if bad.size:
-                raise ConditionError(
-                    f"Model '{output.name}': {name} is not above 0 in line {campaign.lines[tuple(bad[0])]}; it has no logarithm."
+                lane, time = bad[0]
+                raise DataError(
+                    f"{campaign.sources[lane]}, line {campaign.lines[lane, time]}: {name} is {unit.from_si(values[lane, time]):g}, and model"
+                    f" '{output.name}' needs its logarithm. Only values above 0 have one: leave the cell empty."
                 )
             given = given / values
             scale = np.where(np.isfinite(given), given, 1.0)

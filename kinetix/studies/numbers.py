@@ -7,12 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from kinetix.errors import InputError, ParameterError, nearest
+from kinetix.errors import ParameterError, nearest
 from kinetix.parameters import Estimate, Number, Temperature
-from kinetix.units import DIMENSIONLESS, MOLAR_ENERGY, TEMPERATURE, Dimension, Quantity, parse_quantity, parse_unit, require
+from kinetix.units import DIMENSIONLESS, MOLAR_ENERGY, TEMPERATURE, Dimension, Quantity, parse_quantity, parse_unit
 
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _ESTIMATE_KEYS = ("start", "bounds", "scale", "fixed", "unit", "prior", "per", "at", "value")
+_BESIDE = ("Ea", "dH", "b")
 _LATER = {"prior": "priors", "per": "per-experiment parameters"}
 
 
@@ -39,7 +40,7 @@ def parse_known(value: object, where: str, expect: Dimension | None = None) -> Q
     """
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):
         raise ParameterError(f'{where}: expected a quantity such as "0.1 1/min", found {value!r}.')
-    if isinstance(value, str):
+    if isinstance(value, str) or expect is not None:
         return parse_quantity(value, expect, what=where)
     return Quantity(float(value), parse_unit("1"))
 
@@ -58,6 +59,11 @@ def parse_number(value: object, where: str, expect: Dimension | None = None) -> 
         return Written(parse_known(value, where, expect))
     table: Mapping[str, Any] = value
     for key in table:
+        if key in _BESIDE:
+            own = where.split(".")[-1]
+            raise ParameterError(
+                f"{where}: '{key}' stands beside {own}, not inside it. Write {own} = {{ ... }} and {key} = ... side by side."
+            )
         if key not in _ESTIMATE_KEYS:
             raise ParameterError(f"{where}: unknown key '{key}'. Known: {', '.join(_ESTIMATE_KEYS)}.{nearest(key, _ESTIMATE_KEYS)}")
         if key in _LATER:
@@ -85,7 +91,7 @@ def parse_number(value: object, where: str, expect: Dimension | None = None) -> 
 
 def parse_temperature(value: object, where: str) -> float:
     """A temperature in K."""
-    return require(parse_known(value, where), TEMPERATURE, where).si
+    return parse_known(value, where, TEMPERATURE).si
 
 
 def _bounds(value: object, where: str, expect: Dimension | None) -> tuple[Quantity | None, Quantity | None]:
@@ -132,7 +138,7 @@ def parse_constant(value: object, where: str, symbol: str = "k") -> Temperature 
         if any(key in value for key in ("Ea", "dH", "b", "at")):
             raise ParameterError(f"{where}: '{number.name}' is a parameter; write Ea and b beside it under [parameters].")
         return number
-    at = parse_temperature(value["at"], f"{where}.at") if "at" in value else number.at
+    at = parse_temperature(value["at"], f"{where.removesuffix('.k')}.at") if "at" in value else number.at
     energy = [key for key in ("Ea", "dH") if key in value]
     if len(energy) > 1:
         raise ParameterError(f"{where}: both Ea and dH are given. Keep one.")
@@ -152,5 +158,5 @@ def parse_constant(value: object, where: str, symbol: str = "k") -> Temperature 
 def _part(value: object, where: str, expect: Dimension) -> Number:
     number = parse_number(value, where, expect)
     if isinstance(number, Reference):
-        raise InputError(f"{where}: expected a quantity or a table with start, found the name '{number.name}'.")
+        raise ParameterError(f"{where}: expected a quantity or a table with start, found the name '{number.name}'.")
     return number.number

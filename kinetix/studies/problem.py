@@ -124,10 +124,10 @@ def assemble(
     model = Model(
         kinetics=kinetics,
         constants=bindings(book.constants, padded(max(1, len(book.constants)))),
-        initial=initial_positions,  # type: ignore[arg-type]
-        feed=feed_positions,  # type: ignore[arg-type]
-        plain=np.array([offsets[v] + (rate_order[i] if v == "rate" else i) for v, i in plain], dtype=np.int32),  # type: ignore[arg-type]
-        order=order,  # type: ignore[arg-type]
+        initial=initial_positions,
+        feed=feed_positions,
+        plain=np.array([offsets[v] + (rate_order[i] if v == "rate" else i) for v, i in plain], dtype=np.int32),
+        order=order,
         reactor=spoken.reactor if isinstance(spoken, ReactorModel) else None,
         formulas=tuple(in_law_order(formula, rate_order) for formula in formulas),
         uses_rates=uses_rates,

@@ -156,6 +156,14 @@ def fit(
     Raises:
         InputError: what cannot be used, all problems at once.
         SolveError: the start cannot be simulated.
+
+    >>> import kinetix as kx, tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "tank.csv"
+    >>> _ = path.write_text("tau [min],A [mol/L]\\n2,0.5\\n4,0.3333333333\\n8,0.2\\n")  # A = A_feed/(1 + k tau)
+    >>> tank = kx.CSTR(kx.parse_network("A -> B"))
+    >>> tree = kx.fit(tank, kx.read_csv(path, tank), {"r1.k": "0.1 1/min"}, known={"feed.A": "1 mol/L", "feed.B": "0 mol/L"})
+    >>> bool(tree.attrs["converged"]), float(tree["parameters/value"].sel(parameter="r1.k").round(6))
+    (True, 0.5)
     """
     problem = put_together(reactor, campaign, start or {}, known or {}, sigma=sigma, title=title, rtol=rtol, estimate_missing=True)
     return fit_tree(fit_problem(problem, FitLimits(max_iterations, max_seconds), on_iteration))

@@ -11,6 +11,7 @@ from kinetix.experiments import Campaign
 from kinetix.expression import Expression, Symbol, dimension, symbols
 from kinetix.expression.syntax import Call
 from kinetix.parameters import ConstantBook
+from kinetix.rates.free import FreeRate
 from kinetix.simulation import ExplicitModel, Formula, ReactorModel, Spoken
 from kinetix.units import DIMENSIONLESS, TEMPERATURE, Dimension, Unit, example_unit, parse_unit
 
@@ -81,8 +82,8 @@ def mentions_temperature(spoken: Spoken, names: tuple[str, ...]) -> bool:
     in_laws = isinstance(spoken, ReactorModel) and any(
         symbol.name == "T" and symbol.kind == "name"
         for law in spoken.laws
-        if hasattr(law.rate, "expression")
-        for symbol in symbols(law.rate.expression)  # type: ignore[attr-defined]
+        if isinstance(law.rate, FreeRate)
+        for symbol in symbols(law.rate.expression)
     )
     return in_laws or any(s.kind == "name" and s.name == "T" for formula in formulas for s in symbols(formula))
 
@@ -119,6 +120,8 @@ def check_explicit(spoken: ExplicitModel, campaign: Campaign, constants: Mapping
     Raises:
         ExpressionError: they do not.
     """
+    if any(name not in campaign.conditions for name in spoken.predictors):
+        return  # a missing column is told when the problem is assembled
     lookup = _explicit_dimensions(constants, units)
     for output in spoken.outputs:
         column = next((c for c in campaign.responses if c.name == output.column), None)

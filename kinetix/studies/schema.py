@@ -20,29 +20,29 @@ class ReactionSection(_Section):
     """One reaction: its text and its rate law (mass action unless `rate` or `orders` says otherwise)."""
 
     equation: str = Field(description='reaction text, for example "A + B -> C"')
-    k: Any = Field(None, description="rate constant: a quantity is known, a table { start, bounds, scale, fixed, at } is estimated")
-    A: Any = Field(None, description="pre-exponential factor, with Ea")
-    Ea: Any = Field(None, description="activation energy")
-    b: Any = Field(None, description="exponent of the three-parameter law k = A (T/1 K)^b exp(-Ea/(R T))")
-    at: Any = Field(None, description="temperature at which k holds")
-    kf: Any = Field(None, description="forward constant of a reversible reaction, with its own A or k, Ea, at")
-    kr: Any = Field(None, description="reverse constant of a reversible reaction")
-    K: Any = Field(None, description="equilibrium constant in concentrations, { K, at, dH } by van 't Hoff, in place of kr")
+    k: Any = Field(default=None, description="rate constant: a quantity is known, a table { start, bounds, scale, fixed, at } is estimated")
+    A: Any = Field(default=None, description="pre-exponential factor, with Ea")
+    Ea: Any = Field(default=None, description="activation energy")
+    b: Any = Field(default=None, description="exponent of the three-parameter law k = A (T/1 K)^b exp(-Ea/(R T))")
+    at: Any = Field(default=None, description="temperature at which k holds")
+    kf: Any = Field(default=None, description="forward constant of a reversible reaction, with its own A or k, Ea, at")
+    kr: Any = Field(default=None, description="reverse constant of a reversible reaction")
+    K: Any = Field(default=None, description="equilibrium constant in concentrations, { K, at, dH } by van 't Hoff, in place of kr")
     law: str | dict[str, Any] | None = Field(
-        None,
+        default=None,
         description='a named rate law, for example "michaelis_menten" or { type = "langmuir_hinshelwood", adsorbed = ["A"], sites = 2 }',
     )
-    rate: str | None = Field(None, description='rate as a formula, for example "kf*[A]*[B]/(1 + K*[A])^2"')
+    rate: str | None = Field(default=None, description='rate as a formula, for example "kf*[A]*[B]/(1 + K*[A])^2"')
     parameters: dict[str, Any] = Field(default_factory=dict, description="constants of the formula in `rate`, or of the named `law`")
     orders: dict[str, Any] = Field(default_factory=dict, description="orders by species, known or estimated; r = k prod ([i]/c_ref)^n_i")
-    balance: Literal["on", "off"] = Field("on", description='"off" exempts this reaction from the element balance')
+    balance: Literal["on", "off"] = Field(default="on", description='"off" exempts this reaction from the element balance')
 
 
 class ReactorSection(_Section):
     """The reactor."""
 
     type: str = Field(description="batch, cstr or differential")
-    basis: str = Field("volume", description="what a rate is per: volume")
+    basis: str = Field(default="volume", description="what a rate is per: volume")
 
 
 class DataSection(_Section):
@@ -51,48 +51,48 @@ class DataSection(_Section):
     files: list[str] = Field(description="CSV files, relative to the study file")
     columns: dict[str, str] = Field(default_factory=dict, description='what a column is: "feed.A" = "caf [mol/m^3]"')
     ignore: list[str] = Field(default_factory=list, description="columns that are not used")
-    dimensionless: bool = Field(False, description="explicit models: columns without a unit are pure numbers")
-    encoding: str | None = Field(None, description="of the files, when it is not UTF-8")
-    allow_negative: bool = Field(False, description="accept concentrations that are negative beyond 3 sigma")
+    dimensionless: bool = Field(default=False, description="explicit models: columns without a unit are pure numbers")
+    encoding: str | None = Field(default=None, description="of the files, when it is not UTF-8")
+    allow_negative: bool = Field(default=False, description="accept concentrations that are negative beyond 3 sigma")
 
 
 class FitSection(_Section):
     """How to fit."""
 
     sigma: Literal["trusted", "scaled"] | None = Field(
-        None, description="how given sigmas are meant: trusted as they are, or right up to a common factor that is estimated"
+        default=None, description="how given sigmas are meant: trusted as they are, or right up to a common factor that is estimated"
     )
-    max_iterations: int | None = Field(None, gt=0, description="iteration limit")
-    max_seconds: float | None = Field(None, gt=0, description="time limit, s; the best point so far is kept")
-    loss: Any = Field(None, description="not available yet")
-    starts: Any = Field(None, description="not available yet")
-    profile: Any = Field(None, description="not available yet")
-    bootstrap: Any = Field(None, description="not available yet")
+    max_iterations: int | None = Field(default=None, gt=0, description="iteration limit")
+    max_seconds: float | None = Field(default=None, gt=0, description="time limit, s; the best point so far is kept")
+    loss: Any = Field(default=None, description="not available yet")
+    starts: Any = Field(default=None, description="not available yet")
+    profile: Any = Field(default=None, description="not available yet")
+    bootstrap: Any = Field(default=None, description="not available yet")
 
 
 class SimulateSection(_Section):
     """Where to simulate."""
 
-    times: list[str] | str | None = Field(None, description='times of a profile: "0:3600:61 s" or a list of quantities')
+    times: list[str] | str | None = Field(default=None, description='times of a profile: "0:3600:61 s" or a list of quantities')
 
 
 class SolverSection(_Section):
     """Limits and tolerances of the solvers."""
 
-    rtol: float = Field(1e-8, gt=0, lt=1, description="relative tolerance")
+    rtol: float = Field(default=1e-8, gt=0, lt=1, description="relative tolerance")
     atol: str | None = Field(
-        None, description="absolute tolerance, a concentration; default: rtol/1000 of the largest amount of the experiment"
+        default=None, description="absolute tolerance, a concentration; default: rtol/1000 of the largest amount of the experiment"
     )
-    max_steps: int = Field(10_000, gt=0, description="step limit of one solve")
+    max_steps: int = Field(default=10_000, gt=0, description="step limit of one solve")
 
 
 class Study(_Section):
     """A study file."""
 
     schema_version: Literal[1] = Field(alias="schema", description="version of the grammar: 1")
-    title: str = Field("", description="shown in reports")
+    title: str = Field(default="", description="shown in reports")
     formulas: bool | None = Field(
-        None, description="whether names are chemical formulas to be balanced; default: where all names parse as formulas"
+        default=None, description="whether names are chemical formulas to be balanced; default: where all names parse as formulas"
     )
     reactions: dict[str, ReactionSection] = Field(default_factory=dict)
     reactor: ReactorSection | None = None
@@ -103,9 +103,9 @@ class Study(_Section):
     data: DataSection | None = None
     model: dict[str, str] = Field(default_factory=dict, description="explicit model in place of reactions and reactor")
     parameters: dict[str, Any] = Field(default_factory=dict, description="constants with names of their own")
-    fit: FitSection = Field(default_factory=FitSection)  # type: ignore[arg-type]
-    simulate: SimulateSection = Field(default_factory=SimulateSection)  # type: ignore[arg-type]
-    solver: SolverSection = Field(default_factory=SolverSection)  # type: ignore[arg-type]
+    fit: FitSection = Field(default_factory=FitSection)
+    simulate: SimulateSection = Field(default_factory=SimulateSection)
+    solver: SolverSection = Field(default_factory=SolverSection)
 
 
 def parse_study(data: Mapping[str, Any], source: str) -> Study:
@@ -119,10 +119,11 @@ def parse_study(data: Mapping[str, Any], source: str) -> Study:
     try:
         study = Study.model_validate(dict(data))
     except ValidationError as error:
-        raise StudyError(*(_sentence(source, problem) for problem in error.errors())) from None
-    for name in ("loss", "starts", "profile", "bootstrap"):
-        if getattr(study.fit, name) is not None:
-            raise StudyError(f"{source}, [fit] {name}: not available yet. Remove it.")
+        found = {_path(problem["loc"]): problem for problem in reversed(error.errors())}  # of a choice of types, the first
+        raise StudyError(*(_sentence(source, path, problem) for path, problem in reversed(found.items()))) from None
+    planned = [name for name in ("loss", "starts", "profile", "bootstrap") if getattr(study.fit, name) is not None]
+    if planned:
+        raise StudyError(*(f"{source}, [fit] {name}: not available yet. Remove it." for name in planned))
     return study
 
 
@@ -132,8 +133,33 @@ def place(path: Iterable[str | int]) -> str:
     return f"[{parts[0]}] {'.'.join(parts[1:])}".strip() if len(parts) > 1 else parts[0]
 
 
-def _sentence(source: str, problem: Any) -> str:
-    path = tuple(problem["loc"])
+_EXPECTED = {
+    "string_type": "text",
+    "list_type": "a list",
+    "dict_type": "a table",
+    "model_type": "a table",
+    "bool_type": "true or false",
+    "bool_parsing": "true or false",
+    "int_type": "a whole number",
+    "int_parsing": "a whole number",
+    "int_from_float": "a whole number",
+    "float_type": "a number",
+    "float_parsing": "a number",
+    "literal_error": "{expected}",
+    "greater_than": "a number above {gt:g}",
+    "less_than": "a number below {lt:g}",
+}
+"""What was expected, by pydantic's name of the problem."""
+
+_CHOICES = ("str", "list[str]", "dict[str,any]")
+
+
+def _path(location: tuple[str | int, ...]) -> tuple[str, ...]:
+    """Where a problem is, by keys: without positions in lists and without pydantic's names of the types to choose from."""
+    return tuple(part for i, part in enumerate(location) if isinstance(part, str) and not (i >= 2 and part in _CHOICES))
+
+
+def _sentence(source: str, path: tuple[str, ...], problem: Any) -> str:
     where = f"{source}, {place(path)}"
     if problem["type"] == "extra_forbidden":
         known = _known_keys(path[:-1])
@@ -142,10 +168,27 @@ def _sentence(source: str, problem: Any) -> str:
         return f"{where}: missing. Write {path[-1]} = ..."
     if path == ("schema",):
         return f"{where}: version {problem['input']!r} is not known to this kinetix; expected {SCHEMA_VERSION}."
-    return f"{where}: {problem['msg'][0].lower()}{problem['msg'][1:]} (found {problem['input']!r})."
+    expected = _EXPECTED.get(problem["type"])
+    said = f"expected {expected.format_map(problem.get('ctx', {}))}" if expected else problem["msg"][0].lower() + problem["msg"][1:]
+    return f"{where}: {said}, found {problem['input']!r}.{_meaning(path)}"
 
 
-def _known_keys(path: tuple[str | int, ...]) -> list[str]:
+def _meaning(path: tuple[str, ...]) -> str:
+    """What a key means, with an example where there is one."""
+    if len(path) == 2 and path[0] == "reactions":
+        return ' A reaction is written as { equation = "A -> B", k = "0.1 1/s" }.'
+    section = _section(path[:-1])
+    description = section.model_fields[path[-1]].description if section and path[-1] in section.model_fields else None
+    return f" {path[-1]}: {description}." if description else ""
+
+
+def _known_keys(path: tuple[str, ...]) -> list[str]:
+    section = _section(path) or Study
+    return [field.alias or name for name, field in section.model_fields.items()]
+
+
+def _section(path: tuple[str, ...]) -> type[BaseModel] | None:
+    """The section that holds the keys under a path; None where the user chooses the keys."""
     sections: dict[str, type[BaseModel]] = {
         "reactions": ReactionSection,
         "reactor": ReactorSection,
@@ -154,5 +197,4 @@ def _known_keys(path: tuple[str | int, ...]) -> list[str]:
         "simulate": SimulateSection,
         "solver": SolverSection,
     }
-    section = sections[str(path[0])] if path else Study
-    return [field.alias or name for name, field in section.model_fields.items()]
+    return sections.get(path[0]) if path else Study

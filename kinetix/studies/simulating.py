@@ -7,18 +7,25 @@ import jax.numpy as jnp
 import numpy as np
 import xarray as xr
 
+from kinetix.errors import ParameterError
 from kinetix.network import conserved_totals
 from kinetix.precision import float64
 from kinetix.results import SimulationFacts, simulation_tree
+from kinetix.results.phrases import listing
 from kinetix.simulation import ReactorModel, predict
 from kinetix.status import Status
-from kinetix.studies.fitting import Evaluator
+from kinetix.studies import starting
+from kinetix.studies.evaluator import Evaluator
 from kinetix.studies.problem import Problem
 from kinetix.studies.provenance import condition_columns, provenance
 
 
 def simulate_problem(problem: Problem) -> xr.DataTree:
     """Responses at the start values of the parameters, at the data's or the given conditions and times."""
+    unknown = starting.missing(problem.table)
+    if unknown.size:
+        names = listing([problem.table.names[i] for i in unknown])
+        raise ParameterError(f"{names}: no value to simulate with. Write a quantity, or a start.")
     with float64():
         prediction = jax.jit(predict)(problem.model, jnp.asarray(problem.table.start), problem.lanes)
     shown = [problem.table.parameters[i] for i in problem.table.shown]
@@ -59,7 +66,8 @@ def describe_problem(problem: Problem) -> list[str]:
     else:
         lines += [f"model {output.name} = {output.formula}" for output in spoken.outputs]
     for p in (problem.table.parameters[i] for i in problem.table.shown):
-        number = f"{p.name} = {float(p.unit.from_si(p.start)):.6g} {p.unit.text}"
+        value = "?" if np.isnan(p.start) else f"{float(p.unit.from_si(p.start)):.6g}"
+        number = f"{p.name} = {value} {p.unit.text}"
         bounds = (
             f", bounds {float(p.unit.from_si(p.lower)):.6g} to {float(p.unit.from_si(p.upper)):.6g}"
             if np.isfinite([p.lower, p.upper]).any()
@@ -92,6 +100,9 @@ def check_problem(problem: Problem) -> list[str]:
         return [*lines, "nothing measured: this study can be simulated, not fitted"]
     if not len(problem.table.free):
         return [*lines, "nothing to estimate: every parameter is known"]
+    unknown = starting.missing(problem.table)
+    if unknown.size:
+        return [*lines, f"to be found from the data: starts of {listing([problem.table.names[i] for i in unknown])}"]
     evaluation = Evaluator(problem)(problem.table.free_start())
     R = np.asarray(evaluation.R)
     for name, status in zip(problem.campaign.experiments, np.asarray(evaluation.status), strict=True):

@@ -74,7 +74,7 @@ def test_coordinates_and_back():
     with float64():
         coordinates = table.coordinates()
         values = coordinates.physical(jnp.asarray(table.free_start()))
-        np.testing.assert_allclose(values, [2.0, 3.0, -4.0], rtol=1e-15)
+        np.testing.assert_allclose(values[:3], [2.0, 3.0, -4.0], rtol=1e-15)
         slope = np.diag(np.asarray(jax.jacfwd(coordinates.physical)(jnp.asarray(table.free_start())))[table.free])
     np.testing.assert_allclose(coordinates.slope(np.asarray(values)), slope)
 

@@ -1,0 +1,108 @@
+"""The compiled evaluation of a problem: data on the device once, one program for all data sets of a padded size."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from kinetix.estimation.residuals import Evaluation, evaluate, lanes_per_block
+from kinetix.network import padded
+from kinetix.parameters import Coordinates
+from kinetix.precision import float64
+from kinetix.simulation import Model, predict
+from kinetix.studies.problem import Problem
+
+
+def predict_free(model: tuple[Model, Coordinates], theta: jax.Array, lanes: Mapping[str, Any]) -> tuple[jax.Array, jax.Array, jax.Array]:
+    """The simulation seam in free coordinates."""
+    prediction = predict(model[0], model[1].physical(theta), lanes)
+    return prediction.values, prediction.status, prediction.steps
+
+
+@dataclass(eq=False)
+class Evaluator:
+    """Residual triangle and predictions of a problem at free coordinates.
+
+    Experiments and times are filled up to a padded size by repeating the last one with no weight, so that the next data set
+    of about the same size runs the same program. Only p-by-p triangles come back while a fit runs.
+
+    Attributes:
+        problem: what is evaluated.
+        trace_seconds, compile_seconds: what the program cost.
+    """
+
+    problem: Problem
+
+    def __post_init__(self) -> None:
+        problem = self.problem
+        self.size = problem.observed.shape[:2]
+        lanes, times = _padded(self.size[0]), _padded(self.size[1])
+        with float64():
+            self.model = jax.device_put((problem.model, problem.table.coordinates()))
+            self.lanes = jax.device_put({name: _filled(_timed(name, array, times), lanes, 0) for name, array in problem.lanes.items()})
+            self.observed = jax.device_put(_filled(_filled(problem.observed, times, 1), lanes, 0))
+            self.weights = jax.device_put(_zeros(problem.weights, lanes, times))
+            block = lanes_per_block(lanes, times * problem.observed.shape[2])
+            theta = _theta(problem.table.free_start())
+            began = time.perf_counter()
+            lowered = evaluate.lower(predict_free, self.model, theta, self.lanes, self.observed, self.weights, block)
+            self.trace_seconds = time.perf_counter() - began
+            began = time.perf_counter()
+            self.compiled = lowered.compile()
+            self.compile_seconds = time.perf_counter() - began
+
+    def _run(self, theta: np.ndarray, lanes: Mapping[str, Any]) -> Evaluation:
+        with float64():
+            return self.compiled(self.model, _theta(theta), lanes, self.observed, self.weights)
+
+    def __call__(self, theta: np.ndarray) -> Evaluation:
+        """Evaluation at free coordinates (free,), as NumPy arrays without the padding."""
+        found = jax.tree.map(np.asarray, self._run(theta, self.lanes))
+        lanes, times = self.size
+        return Evaluation(found.R, found.bad, found.values[:lanes, :times], found.status[:lanes], found.steps[:lanes])
+
+    def triangle(self, theta: np.ndarray) -> tuple[np.ndarray, int]:
+        """R and the number of values without a prediction, on the host; all else stays on the device."""
+        found = self._run(theta, self.lanes)
+        return np.asarray(found.R), int(found.bad)
+
+    def at_times(self, theta: np.ndarray, times: np.ndarray) -> np.ndarray:
+        """Predictions at other times (lane, any), SI, (lane, any, response), by the same program as often as needed."""
+        width = self.observed.shape[1]
+        pieces = []
+        for first in range(0, times.shape[1], width):
+            part = times[:, first : first + width]
+            filled = _filled(_filled(part, width, 1), self.observed.shape[0], 0)
+            pieces.append(np.asarray(self._run(theta, {**self.lanes, "times": filled}).values)[: self.size[0], : part.shape[1]])
+        return np.concatenate(pieces, axis=1)
+
+
+def _padded(size: int) -> int:
+    return padded(size) if size > 1 else size  # a steady state has one time, and a single experiment is common
+
+
+def _theta(theta: np.ndarray) -> jax.Array:
+    return jnp.asarray(np.array(theta), jnp.float64)
+
+
+def _timed(name: str, array: np.ndarray, times: int) -> np.ndarray:
+    """Times and the nodes of programs are padded along their own axis as well."""
+    if name == "times":
+        return _filled(array, times, 1)
+    return _filled(array, _padded(array.shape[1]), 1) if name.startswith("program_") else array
+
+
+def _filled(array: np.ndarray, size: int, axis: int) -> np.ndarray:
+    """The array with its last entry along the axis repeated up to `size`."""
+    widths = [(0, size - array.shape[axis]) if i == axis else (0, 0) for i in range(array.ndim)]
+    return np.pad(array, widths, mode="edge")
+
+
+def _zeros(weights: np.ndarray, lanes: int, times: int) -> np.ndarray:
+    return np.pad(weights, [(0, lanes - weights.shape[0]), (0, times - weights.shape[1]), (0, 0)])
