@@ -81,7 +81,8 @@ def problem_of(source: Source, *, predict_all: bool = False) -> tuple[Study, Pro
     from kinetix.studies import build_problem, parse_study
 
     study = parse_study(source.study, source.name)
-    tables = read_tables(study.data.files, source.folder, study.data.encoding) if study.data else []
+    data = study.data
+    tables = read_tables(data.files, source.folder, data.encoding, data.sheets, data.layout) if data else []
     return study, build_problem(study, tables, all_responses if predict_all else measured_responses)
 
 

@@ -1,16 +1,17 @@
 """What was measured and set: tables, what their columns mean, and the campaign of padded arrays they become.
 
-`parse_table` reads text, `recognise` finds the meaning of each column, `build_campaign` does all that follows. Files are opened by
-`kinetix.io.tables.read_table`.
+`parse_table` reads text, `table_of_cells` a sheet, `recognise` finds the meaning of each column, `build_campaign` does all that follows.
+Files are opened by `kinetix.io.tables.read_table`.
 """
 
 from kinetix.experiments.campaign import Campaign, Remark, ResponseColumn, build_campaign, check_temperature
 from kinetix.experiments.recognition import Recognition, Vocabulary, recognise
-from kinetix.experiments.table import Header, Table, parse_header, parse_table
+from kinetix.experiments.table import Header, Layout, Table, parse_header, parse_table, table_of_cells
 
 __all__ = [
     "Campaign",
     "Header",
+    "Layout",
     "Recognition",
     "Remark",
     "ResponseColumn",
@@ -21,4 +22,5 @@ __all__ = [
     "parse_header",
     "parse_table",
     "recognise",
+    "table_of_cells",
 ]

@@ -17,6 +17,7 @@ from itertools import pairwise
 import numpy as np
 
 from kinetix.errors import DataError, KinetixWarning, Problems, nearest
+from kinetix.experiments.clock import past_midnight
 from kinetix.experiments.recognition import (
     Column,
     Meaning,
@@ -27,8 +28,8 @@ from kinetix.experiments.recognition import (
     recognise,
     response_named,
 )
-from kinetix.experiments.table import SHOWN, Table, is_missing, report
-from kinetix.units import AMOUNT, CONCENTRATION, FLOW, MASS, PRESSURE, TEMPERATURE, TIME, VOLUME, Quantity, Unit, require
+from kinetix.experiments.table import SHOWN, Table, report, selected
+from kinetix.units import AMOUNT, CONCENTRATION, FLOW, MASS, PRESSURE, TEMPERATURE, TIME, VOLUME, Quantity, Unit, parse_quantity, require
 
 COLDEST, HOTTEST = 150.0, 3000.0  # K; outside, a temperature is probably in another unit than its header says
 NEGATIVE_BY = 3.0  # sigmas below zero that a concentration may be read at
@@ -122,6 +123,9 @@ def build_campaign(
     ignore: Collection[str] = (),
     conditions: Mapping[str, Quantity] | None = None,
     noise: Mapping[str, Quantity | float] | None = None,
+    progress: Mapping[str, str] | None = None,
+    only: Mapping[str, object] | None = None,
+    time_zero: str | None = None,
     temperatures: bool = True,
     allow_negative: bool = False,
 ) -> Campaign:
@@ -136,6 +140,10 @@ def build_campaign(
     ignore : headers of columns to pass over.
     conditions : name -> what is constant over all experiments.
     noise : response -> standard deviation (a quantity, or a number in SI) for every value without one of its own.
+    progress : response -> the header of the column whose progress it is: (first - x)/(first - last) of each experiment, 0 to 1.
+    only : header -> the value, or values, of the rows to use; other rows are as if they were not in the table.
+    time_zero : where time begins: "first" is the first row of each experiment, "as written" takes times as they stand, anything else is
+        a time, written as in the column or with a unit. Where None, numbers are as written and clock times and dates begin with the first.
     temperatures : warn about temperatures outside 150-3000 K.
     allow_negative : keep concentrations further below zero than three sigma.
 
@@ -164,10 +172,16 @@ def build_campaign(
     constants, noise = {name: quantity.si for name, quantity in (conditions or {}).items()}, dict(noise or {})
     if not tables:
         raise DataError("there is no data table: give at least one file.")
-    recognitions = [recognise(table, vocabulary, columns=columns, ignore=ignore, problems=problems) for table in tables]
-    check_columns(columns or {}, ignore, vocabulary, recognitions, problems)
+    chosen = [selected(table, only or {}, problems) for table in tables]
+    recognitions = [
+        recognise(table, vocabulary, columns=columns, ignore=ignore, progress=progress, selecting=tuple(only or ()), problems=problems)
+        for table, _ in chosen
+    ]
+    check_columns(columns or {}, ignore, vocabulary, recognitions, problems, progress=progress, only=tuple(only or ()))
     _check_constants(constants, vocabulary, recognitions, problems)
-    sheets = [_sheet(recognition, vocabulary, problems) for recognition in recognitions]
+    sheets = [_sheet(recognition, vocabulary, time_zero, problems) for recognition in recognitions]
+    for sheet, (_, choice) in zip(sheets, chosen, strict=True):
+        sheet.notes[:0] = [choice] if choice else []
     responses, unit_notes = _responses(sheets, problems)
     _fill_sigma(sheets, noise, vocabulary, problems)
     for sheet in sheets:
@@ -204,6 +218,7 @@ class _Sheet:
     sigma: dict[str, np.ndarray]
     units: dict[str, Unit]
     read: list[str | None]  # long form: the response of each row
+    notes: list[str]  # what was assumed about its times and cells
 
     @property
     def table(self) -> Table:
@@ -220,9 +235,14 @@ class _Sheet:
     def cell(self, row: int, column: Column) -> str:
         return self.table.rows[row][column.header.position - 1]
 
+    def holds_none(self, row: int, column: Column) -> bool:
+        """Whether a cell holds no reading."""
+        return self.table.is_missing(self.cell(row, column))
+
     def written(self, row: int, column: Column) -> str:
         """A cell with its unit, as messages quote it."""
-        unit = column.unit.text if column.unit is not None and column.unit.text not in ("-", "1") else ""
+        has_unit = column.unit is not None and column.unit.text not in ("-", "1") and column.form is None
+        unit = column.unit.text if has_unit and column.unit is not None else ""
         return f"{self.cell(row, column)} {unit}".strip()
 
     def report(self, problems: Problems, column: Column, rows: Iterable[int], says: Callable[[int], str]) -> None:
@@ -231,22 +251,26 @@ class _Sheet:
         report(problems, found, f"{self.table.source}, column '{column.header.text}'")
 
 
-def _sheet(recognition: Recognition, vocabulary: Vocabulary, problems: Problems) -> _Sheet:
+def _sheet(recognition: Recognition, vocabulary: Vocabulary, time_zero: str | None, problems: Problems) -> _Sheet:
     table = recognition.table
     experiment, time = recognition.find("experiment"), recognition.find("time")
-    sheet = _Sheet(recognition, table.cells(experiment.header) if experiment else None, None, {}, {}, {}, {}, [])
+    sheet = _Sheet(recognition, table.cells(experiment.header) if experiment else None, None, {}, {}, {}, {}, [], [])
     if experiment and sheet.labels:
         unnamed = [row for row, label in enumerate(sheet.labels) if not label]
         sheet.report(problems, experiment, unnamed, lambda row: "the cell is empty. Write the experiment's name in every row.")
-    as_written = {column: table.numbers(column.header, problems) for column in recognition.columns if column.unit is not None}
+    numeric = [column for column in recognition.columns if column.unit is not None]
+    as_written = {column: _numbers(sheet, column, problems) for column in numeric}
     in_si = {column: column.unit.to_si(numbers) for column, numbers in as_written.items() if column.unit is not None}
-    if vocabulary.timed and time:
-        sheet.time = in_si.get(time)
+    told = table.not_measured(column.header for column in numeric)
+    sheet.notes += [told] if told else []
+    if vocabulary.timed and time and time in in_si:
+        sheet.time = _from_zero(sheet, time, in_si[time], time_zero, problems)
     for column, numbers in in_si.items():
         if column.meaning.role == "condition":
             sheet.conditions[column.meaning.name] = numbers
         elif column.meaning.role == "response" and column.unit is not None:
-            sheet.values[column.meaning.name], sheet.units[column.meaning.name] = numbers, column.unit
+            values = _progress(sheet, column, numbers, problems) if column.progress else numbers
+            sheet.values[column.meaning.name], sheet.units[column.meaning.name] = values, column.unit
     if recognition.long:
         _spread(sheet, recognition.having("value")[0], in_si, vocabulary, problems)
     for name in sheet.values:
@@ -257,6 +281,86 @@ def _sheet(recognition: Recognition, vocabulary: Vocabulary, problems: Problems)
     return sheet
 
 
+def _numbers(sheet: _Sheet, column: Column, problems: Problems) -> np.ndarray:
+    """The cells of a column as numbers in its unit."""
+    table, unit = sheet.table, column.unit
+    assert unit is not None
+    if column.form is None:
+        percent = 0.01 / unit.factor if unit.dimension.dimensionless else None
+        return table.numbers(column.header, problems, percent)
+    seconds = np.full(len(table.rows), np.nan)
+    for row, cell in enumerate(table.cells(column.header)):
+        found = None if table.is_missing(cell) else column.form.seconds(cell)
+        seconds[row] = np.nan if found is None else found
+    wrong = [row for row in np.flatnonzero(np.isnan(seconds)).tolist() if not sheet.holds_none(row, column)]
+    kind = "date" if column.form.dates else "clock time"
+    sheet.report(problems, column, wrong, lambda row: f"'{sheet.cell(row, column)}' is no {kind} as the other rows of the column have.")
+    return unit.from_si(seconds)
+
+
+def _from_zero(sheet: _Sheet, column: Column, seconds: np.ndarray, time_zero: str | None, problems: Problems) -> np.ndarray:
+    """Times since the zero of their experiment, s."""
+    labels, form = sheet.labels or ("",) * len(seconds), column.form
+    where = f"{sheet.table.source}, column '{column.header.text}'"
+    if form is not None and not form.dates:
+        running, midnights = past_midnight(seconds.tolist(), lambda row: labels[row])
+        seconds = np.array(running)
+        if midnights and sheet.recognition.long:
+            problems.add(f"{where}: the clock goes back by more than twelve hours. Where it passes midnight, write the date too.")
+        elif midnights:
+            sheet.notes.append(f"{where}: the clock passes midnight {midnights} time{'s' * (midnights > 1)}.")
+    if time_zero == "as written" and form is not None and form.dates:
+        problems.add(f'{where}: dates need a time zero. Write time_zero = "first", or a date, under [data].')
+    if time_zero == "as written" or (time_zero is None and form is None):
+        return seconds
+    if time_zero in (None, "first"):
+        first = {label: np.nanmin(own) for label in dict.fromkeys(labels) if len(own := _stated(seconds, labels, label))}
+        sheet.notes.append(
+            f"{where}: time zero is the first row of {'each' if len(first) > 1 else 'the'} experiment"
+            + ("." if time_zero else "; say time_zero under [data] where it is another.")
+        )
+        return seconds - np.array([first.get(label, 0.0) for label in labels])
+    zero = _given_zero(str(time_zero), column, where, problems)
+    return seconds - zero
+
+
+def _stated(numbers: np.ndarray, labels: Sequence[str], label: str) -> np.ndarray:
+    own = numbers[[other == label for other in labels]]
+    return own[~np.isnan(own)]
+
+
+def _given_zero(text: str, column: Column, where: str, problems: Problems) -> float:
+    """A time zero as written, s; 0 after a problem."""
+    if column.form is not None:
+        found = column.form.seconds(text)
+        if found is None:
+            problems.add(f'time_zero = \'{text}\' is no time as {where} has them. Write one in their form, "first", or "as written".')
+        return found or 0.0
+    with problems.collecting():
+        return parse_quantity(text, TIME, "time_zero").si
+    return 0.0
+
+
+def _progress(sheet: _Sheet, column: Column, numbers: np.ndarray, problems: Problems) -> np.ndarray:
+    """(first - x)/(first - last) of the column within each experiment, in the order of time."""
+    labels = sheet.labels or ("",) * len(numbers)
+    values = np.full(len(numbers), np.nan)
+    order = np.argsort(sheet.time, kind="stable") if sheet.time is not None else np.arange(len(numbers))
+    for label in dict.fromkeys(labels):
+        rows = [row for row in order.tolist() if labels[row] == label and not np.isnan(numbers[row])]
+        if not rows:
+            continue
+        first, last = numbers[rows[0]], numbers[rows[-1]]
+        if first == last:
+            problems.add(
+                f"{sheet.table.source}: column '{column.header.text}' begins and ends with {sheet.cell(rows[0], column)}"
+                f"{f' in experiment {label}' if label else ''}, so it has no progress."
+            )
+            continue
+        values[rows] = (first - numbers[rows]) / (first - last)
+    return values
+
+
 def _spread(sheet: _Sheet, column: Column, in_si: Mapping[Column, np.ndarray], vocabulary: Vocabulary, problems: Problems) -> None:
     """Long form: the values of each response, by the labels beside them."""
     label = sheet.recognition.having("label")[0]
@@ -264,7 +368,7 @@ def _spread(sheet: _Sheet, column: Column, in_si: Mapping[Column, np.ndarray], v
     known = ", ".join(vocabulary.responses)
     names = {cell: response_named(cell, vocabulary) for cell in dict.fromkeys(cells)}
     sheet.read = [names[cell] for cell in cells]
-    nameless = [row for row, cell in enumerate(cells) if not cell and not is_missing(sheet.cell(row, column))]
+    nameless = [row for row, cell in enumerate(cells) if not cell and not sheet.holds_none(row, column)]
     sheet.report(problems, label, nameless, lambda row: f"the cell is empty, but the row has a value. Write what was measured ({known}).")
     unknown = [row for row, cell in enumerate(cells) if cell and names[cell] is None]
     sheet.report(
@@ -347,7 +451,7 @@ def _fill_sigma(
                     f"Add a column 'sigma_{name} [{unit}]' or give {name} under [noise]."
                 )
             elif column is not None:
-                empty = [row for row in without if is_missing(sheet.cell(row, column))]
+                empty = [row for row in without if sheet.holds_none(row, column)]
                 sheet.report(
                     problems, column, empty, lambda row, name=name: f"the reading of {name} has no sigma. Write it here or under [noise]."
                 )
@@ -534,7 +638,7 @@ def _timed_lanes(sheet: _Sheet, rows: Sequence[int], stem: str, problems: Proble
     """Rows grouped by experiment and ordered by time."""
     time, column = sheet.time, sheet.recognition.having("time")[0]
     assert time is not None
-    timeless = [row for row in rows if is_missing(sheet.cell(row, column))]
+    timeless = [row for row in rows if sheet.holds_none(row, column)]
     sheet.report(problems, column, timeless, lambda row: "the cell is empty, but the row has values. Write the time.")
     by_label: dict[str, list[int]] = {}
     for row in rows:
@@ -584,7 +688,7 @@ def _settings(
                 settings[meaning.name] += [nodes for nodes in found if nodes is not None]
                 notes += _setting_notes(own, column, numbers, found)
             elif numbers is not None:
-                empty = [lane.slots[0][0] for lane in own if is_missing(sheet.cell(lane.slots[0][0], column))]
+                empty = [lane.slots[0][0] for lane in own if sheet.holds_none(lane.slots[0][0], column)]
                 sheet.report(problems, column, empty, lambda row, meaning=meaning: f"{describe(meaning)} is missing. Every row needs it.")
                 settings[meaning.name] += [(np.zeros(1), numbers[[lane.slots[0][0]]]) for lane in own]
     return settings, notes
@@ -597,7 +701,7 @@ def _nodes(lane: _Lane, column: Column, numbers: np.ndarray, problems: Problems)
     assert time is not None and time_column is not None
     stated = [row for row in lane.rows if not np.isnan(numbers[row])]
     if not stated:
-        if all(is_missing(sheet.cell(row, column)) for row in lane.rows):
+        if all(sheet.holds_none(row, column) for row in lane.rows):
             first = sheet.table.lines[min(lane.rows)]
             problems.add(
                 f"{sheet.table.source}, line {first}, column '{column.header.text}': experiment '{lane.label}' states "
@@ -618,7 +722,7 @@ def _nodes(lane: _Lane, column: Column, numbers: np.ndarray, problems: Problems)
             f"and {name} = {sheet.written(other, column)}{at if clashes else within}"
         )
         return None
-    outside = [row for row in lane.rows if is_missing(sheet.cell(row, column)) and not time[stated[0]] <= time[row] <= time[stated[-1]]]
+    outside = [row for row in lane.rows if sheet.holds_none(row, column) and not time[stated[0]] <= time[row] <= time[stated[-1]]]
     sheet.report(
         problems, column, outside, lambda row: f"the row lies outside the rows that state the program of {name}. Write {name} here too."
     )
@@ -695,7 +799,7 @@ def _assembled(
     for sheet in sheets:
         used = sum(int(np.count_nonzero(~np.isnan(numbers))) for numbers in sheet.values.values())
         told += [f"{sheet.table.source}: {len(sheet.table.rows)} rows read, {used} values used; {sheet.table.dialect}."]
-        told += [sheet.recognition.note]
+        told += [*sheet.table.notes, sheet.recognition.note, *sheet.notes]
     return Campaign(
         experiments=experiments,
         responses=responses,
@@ -740,7 +844,7 @@ def _padded(rows: Sequence[np.ndarray]) -> np.ndarray:
 def _remarks(sheet: _Sheet) -> Iterator[Remark]:
     for column in sheet.recognition.having("remark"):
         for row, line in enumerate(sheet.table.lines):
-            if not is_missing(sheet.cell(row, column)):
+            if not sheet.holds_none(row, column):
                 yield Remark(sheet.table.source, line, column.header.text, sheet.cell(row, column))
 
 

@@ -145,6 +145,9 @@ class Notation:
         return f"'{cell}' is not a number. Leave the cell empty where nothing was measured, or name the mark: missing = [\"{cell}\"]."
 
 
+DECIMAL_POINT = Notation()
+
+
 def without_percent(cell: str) -> str | None:
     """What stands before a percent sign, or None where there is none."""
     found = _PERCENT.fullmatch(cell)

@@ -65,7 +65,12 @@ def is_time(cell: str) -> bool:
     return bool(_CLOCK.fullmatch(cell)) or _date(cell, True) is not None or _date(cell, False) is not None
 
 
-def is_date_only(cell: str) -> bool:
+def is_clock(cell: str) -> bool:
+    """Whether a cell is a clock time without a date."""
+    return _CLOCK.fullmatch(cell) is not None
+
+
+def is_date(cell: str) -> bool:
     """Whether a cell is a date without a clock time."""
     return ":" not in cell and is_time(cell)
 

@@ -230,4 +230,4 @@ def _delimiter(lines: Sequence[str]) -> str:
 def _is_number_in(lines: Sequence[str]) -> bool:
     """Whether most lines of several words hold a number."""
     several = [line.split() for line in lines if len(line.split()) > 1]
-    return 2 * sum(any(re.fullmatch(r"[+-]?[\d.,]+([eE][+-]?\d+)?", word) for word in words) for words in several) > len(several)
+    return 2 * sum(any(re.fullmatch(r"[+-]?[\d.,]+([eE][+-]?\d+)?", word) for word in words) for words in several) >= len(several)

@@ -10,7 +10,6 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 
 from kinetix.errors import DataError, Problems, UnitError
 from kinetix.experiments.cells import is_empty, is_mark, is_plain_number, looks_like_number
@@ -26,8 +25,8 @@ _NAMES_BY_HAND = 'header = ["time [s]", "A [mol/L]"] under [data]'
 class Header:
     """One column's header: the text as written, its name, its unit text (None where there is none) and its place (first column is 1).
 
-    Four ways to write a unit are read, and a name may hold a slash of its own. A column without a header is called by its place, `column 1`;
-    `nameless` says so.
+    Four ways to write a unit are read, and a name may hold a slash of its own. A column without a header is called by its place,
+    `column 1`; `nameless` says so.
 
     >>> parse_header("T [degC]"), parse_header("tau (min)").unit, parse_header("C_A / mol L-1").name, parse_header("Temp./°C").unit
     (Header(text='T [degC]', name='T', unit='degC', position=1), 'min', 'C_A', '°C')
@@ -305,9 +304,3 @@ def check_headers(split: Split, source: str, commented: bool, problems: Problems
             f"{place}: expected a header line with units, {_EXAMPLE}, but found numbers only{hint}. "
             f"If the file has no header, write {_NAMES_BY_HAND}."
         )
-
-
-def unseparated(rows: Sequence[Record]) -> bool:
-    """Whether every row is one cell of the same number of words, more than one: the columns are not separated."""
-    words = [len(cells[0].split()) for _, cells in rows if len(cells) == 1]
-    return bool(words) and len(words) == len(rows) and words[0] > 1 and all(one == other for one, other in pairwise(words))

@@ -8,7 +8,7 @@ decided by its unit. `columns` in the study file overrules all of this.
 Spellings (`_`, `.` and a space are the same in them; A stands for any species, r for any response):
 
     experiment    exp, run, experiment id, Versuch, essai, ensayo, prova
-    time          t, Zeit, temps, tiempo, tempo
+    time          t, Zeit, temps, tiempo, tempo, timestamp, datetime, date time, elapsed time, Uhrzeit
     A             [A], C_A, c_A, cA, conc_A, A_out
     feed.A        feed[A], A_feed, A_in, C_A_in, C_A_feed; also A0 and C_A0 where rows are steady states
     initial.A     initial[A], A_initial; also A0 and C_A0 where rows are times
@@ -20,6 +20,8 @@ Spellings (`_`, `.` and a space are the same in them; A stands for any species, 
     sigma         sd, std (of every response)
     sigma.r       sigma_r, sd_r, std_r, r_sigma, r_sd, r_std
     response      species, component (one row per reading, beside a column `value`)
+
+A header without a unit may end in one, where the rest has a meaning of just that dimension: `time_s`, `T_K`, `A_mol_per_L`.
 """
 
 from __future__ import annotations
@@ -30,7 +32,9 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from kinetix.errors import Problems, UnitError, nearest
-from kinetix.experiments.table import Header, Table, is_missing, parse_header
+from kinetix.experiments.clock import Form, form_of, is_form
+from kinetix.experiments.headers import Header, is_unit, parse_header
+from kinetix.experiments.table import Table, header_named
 from kinetix.units import TIME, Dimension, Unit, example_unit, parse_unit, require
 
 Role = Literal["experiment", "time", "condition", "response", "sigma", "label", "value", "remark", "ignored"]
@@ -64,11 +68,17 @@ class Meaning:
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a table with its meaning; `unit` is None for text and where the unit could not be read (told as a problem)."""
+    """A column of a table with its meaning; `unit` is None for text and where the unit could not be read (told as a problem).
+
+    form : how a column of clock times or date stamps writes them; `unit` is then the one in which times are told.
+    progress : whether the response is how far the column's numbers have come from their first to their last in each experiment.
+    """
 
     header: Header
     meaning: Meaning
     unit: Unit | None = None
+    form: Form | None = None
+    progress: bool = False
 
 
 @dataclass(frozen=True)
@@ -103,6 +113,8 @@ def recognise(
     *,
     columns: Mapping[str, str] | None = None,
     ignore: Collection[str] = (),
+    progress: Mapping[str, str] | None = None,
+    selecting: Collection[str] = (),
     problems: Problems,
 ) -> Recognition:
     """Find the meaning and the unit of every column; what cannot be recognised becomes a problem.
@@ -114,6 +126,8 @@ def recognise(
     columns : what a column is -> its header in the file, with the unit in brackets where the header has none:
         `{"1/tau": "sv [1/min]", "experiment": "run"}`. Entries that this table does not have are left to the caller (see `used`).
     ignore : headers, or their names without the unit, of columns to pass over.
+    progress : response -> the header of the column whose progress it is.
+    selecting : headers, or their names, of columns that chose the rows; one without a meaning of its own is passed over.
     problems : receives one sentence per problem.
 
     Returns
@@ -135,23 +149,31 @@ def recognise(
     []
     """
     spellings = _Spellings(vocabulary)
-    mapped = _mapped_headers(table, columns or {}, spellings, problems)
+    mapped = _mapped_headers(table, columns or {}, spellings, problems) | _progressing(table, progress or {}, spellings)
     passed = {header.position: name for name in ignore for header in table.headers if name in (header.text, header.name)}
+    chose = {header.position for name in selecting if (header := header_named(table, name)) is not None}
     found: list[Column] = []
     for header in table.headers:
         if header.position in mapped:
             entry = mapped[header.position]
             candidates, unit = entry.candidates, entry.unit
+            if entry.progress:
+                found.append(Column(header, candidates[0], parse_unit("-"), progress=True))
+                continue
         elif header.position in passed:
             found.append(Column(header, Meaning("ignored")))
             continue
         else:
             candidates, unit = spellings.of_header(header)
+            if not candidates:
+                candidates, unit = _ending_in_unit(header, spellings)
         candidates = _decided(candidates, unit, vocabulary)
         if len(candidates) > 1:
             problems.add(_ambiguous(table, header, candidates, unit, vocabulary))
         elif candidates:
-            found.append(Column(header, candidates[0], _unit(table, header, candidates[0], unit, vocabulary, problems)))
+            found.append(_column(table, header, candidates[0], unit, vocabulary, problems))
+        elif header.position in chose:
+            found.append(Column(header, Meaning("ignored")))
         else:
             found.extend(_leftover(table, header, spellings, problems))
     found = _without_lone_long_form(table, found, spellings, problems)
@@ -163,9 +185,16 @@ def recognise(
 
 
 def check_columns(
-    columns: Mapping[str, str], ignore: Collection[str], vocabulary: Vocabulary, recognitions: Iterable[Recognition], problems: Problems
+    columns: Mapping[str, str],
+    ignore: Collection[str],
+    vocabulary: Vocabulary,
+    recognitions: Iterable[Recognition],
+    problems: Problems,
+    *,
+    progress: Mapping[str, str] | None = None,
+    only: Collection[str] = (),
 ) -> None:
-    """Problems of the entries of `columns` and `ignore` themselves: an unknown meaning, or a header that no table has."""
+    """Problems of the entries of `columns`, `ignore`, `progress` and `only`: an unknown meaning, or a header that no table has."""
     spellings = _Spellings(vocabulary)
     recognitions = tuple(recognitions)
     used = frozenset[str]().union(*(recognition.used for recognition in recognitions))
@@ -180,6 +209,15 @@ def check_columns(
             )
         elif key not in used:
             problems.add(f"columns: no table has a column '{text}' for {key}; {have}.{nearest(parse_header(text).name, names)}")
+    for key, text in (progress or {}).items():
+        if key not in vocabulary.responses:
+            known = _listed(vocabulary.responses) or "none"
+            problems.add(f"progress: '{key}' is no response of the model (known: {known}).{nearest(key, vocabulary.responses)}")
+        elif key not in used:
+            problems.add(f"progress: no table has one column '{text}' for {key}; {have}.{nearest(text, names)}")
+    for text in only:
+        if not any(header_named(table, text) for table in tables):
+            problems.add(f"only: no table has one column '{text}'; {have}.{nearest(text, names)}")
     for text in ignore:
         if text not in used and text not in columns.values():
             problems.add(f"ignore: no table has a column '{text}'; {have}.{nearest(text, names)}")
@@ -288,7 +326,7 @@ class _Spellings:
         vocabulary = self.vocabulary
         for word in ("exp", "run", "experiment id", "Versuch", "essai", "ensayo", "prova"):
             yield Meaning("experiment"), word
-        for word in ("t", "Zeit", "temps", "tiempo", "tempo"):
+        for word in ("t", "Zeit", "temps", "tiempo", "tempo", "timestamp", "datetime", "date time", "elapsed time", "Uhrzeit"):
             yield Meaning("time"), word
         for word in ("sd", "std"):
             yield Meaning("sigma"), word
@@ -329,7 +367,7 @@ class _Spellings:
 
 
 def _plain(text: str) -> str:
-    return re.sub(r"[ ._]+", "_", text)
+    return re.sub(r"[ ._]+", "_", text.rstrip(" ."))
 
 
 def _folded(text: str) -> str:
@@ -350,6 +388,7 @@ class _Entry:
     key: str
     candidates: tuple[Meaning, ...]
     unit: str | None
+    progress: bool = False
 
 
 def _mapped_headers(table: Table, columns: Mapping[str, str], spellings: _Spellings, problems: Problems) -> dict[int, _Entry]:
@@ -384,6 +423,31 @@ def _mapped_headers(table: Table, columns: Mapping[str, str], spellings: _Spelli
     return mapped
 
 
+def _progressing(table: Table, progress: Mapping[str, str], spellings: _Spellings) -> dict[int, _Entry]:
+    """Position -> response, for the columns whose progress is one."""
+    entries: dict[int, _Entry] = {}
+    for key, text in progress.items():
+        header = header_named(table, text) or header_named(table, parse_header(text).name)
+        if header is not None and key in spellings.vocabulary.responses:
+            entries[header.position] = _Entry(key, (Meaning("response", key),), header.unit, progress=True)
+    return entries
+
+
+def _ending_in_unit(header: Header, spellings: _Spellings) -> tuple[tuple[Meaning, ...], str | None]:
+    """`time_s`, `temperature_K`, `A_mol_per_L`: what the beginning of a header means, where its end is a unit of just that dimension."""
+    if header.unit is not None or header.nameless:
+        return (), None
+    for place in (place for place, mark in enumerate(header.text) if mark in "_ " and place):
+        meanings = spellings.of(header.text[:place])
+        unit = header.text[place + 1 :].replace("_per_", "/").replace("_", " ").strip(" .")
+        if not meanings or not unit or not is_unit(unit):
+            continue
+        fitting = tuple(one for one in meanings if dimension_of(one, spellings.vocabulary) == parse_unit(unit).dimension)
+        if fitting:
+            return fitting, unit
+    return (), None
+
+
 def _same_unit(one: str | None, other: str) -> bool:
     """Whether two texts are the same unit; a text that is no unit (a remark in brackets) contradicts none."""
     try:
@@ -404,11 +468,27 @@ def _decided(candidates: tuple[Meaning, ...], unit: str | None, vocabulary: Voca
     return tuple(candidate for candidate in candidates if dimension_of(candidate, vocabulary) == dimension) or candidates
 
 
+def _column(table: Table, header: Header, meaning: Meaning, unit: str | None, vocabulary: Vocabulary, problems: Problems) -> Column:
+    """A column with its unit, or the form in which it writes times."""
+    if meaning.role == "time" and vocabulary.timed:
+        form, two_readings = form_of([cell for cell in table.cells(header) if not table.is_missing(cell)], unit)
+        if two_readings:
+            example = f"{header.name} [{'dd/mm/yyyy' if form is not None and form.dates else 'hh:mm'}]"
+            problems.add(f"{table.source}: column '{header.text}': {two_readings}, for example columns = {{ time = {_quoted(example)} }}.")
+            return Column(header, meaning)
+        if form is not None:
+            told = "min" if unit is None or is_form(unit) else unit
+            return Column(header, meaning, _unit(table, header, meaning, told, vocabulary, problems), form)
+    return Column(header, meaning, _unit(table, header, meaning, unit, vocabulary, problems))
+
+
 def _unit(table: Table, header: Header, meaning: Meaning, text: str | None, vocabulary: Vocabulary, problems: Problems) -> Unit | None:
     """The unit of a column of numbers, checked against its meaning; what is wrong becomes a problem."""
     if meaning.role in ("experiment", "label", "ignored") or (meaning.role == "time" and not vocabulary.timed):
         return None
     dimension = dimension_of(meaning, vocabulary)
+    if text is None and (dimension is None or dimension.dimensionless) and table.in_percent(header):
+        text = "%"
     if text is None:
         if vocabulary.needs_unit or not (dimension is None or dimension.dimensionless):
             example = f"{header.text} [{_example(dimension)}]"
@@ -438,10 +518,15 @@ def _example(dimension: Dimension | None) -> str:
 
 def _leftover(table: Table, header: Header, spellings: _Spellings, problems: Problems) -> Iterable[Column]:
     """A column that matches nothing: words are remarks, emptiness is passed over, numbers are a problem."""
-    if header.unit is None and all(is_missing(cell) for cell in table.cells(header)):
+    if header.unit is None and (all(table.is_missing(cell) for cell in table.cells(header)) or _numbers_the_rows(table, header)):
         yield Column(header, Meaning("ignored"))
     elif header.unit is None and table.is_text(header):
         yield Column(header, Meaning("remark"))
+    elif header.nameless:
+        problems.add(
+            f"{table.source}: column {header.position} has no header. Write one, for example 'time [s]', say what it is, "
+            f"columns = {{ time = \"{header.name} [s]\" }}, or list '{header.name}' under 'ignore'."
+        )
     else:
         vocabulary = spellings.vocabulary
         responses, conditions = _listed(vocabulary.responses) or "none", _listed(vocabulary.conditions) or "none"
@@ -450,6 +535,12 @@ def _leftover(table: Table, header: Header, spellings: _Spellings, problems: Pro
             f"nor a condition (known: {conditions}) of the model. "
             f"Rename it, say what it is under 'columns', or list it under 'ignore'.{nearest(header.name, spellings.own())}"
         )
+
+
+def _numbers_the_rows(table: Table, header: Header) -> bool:
+    """Whether a column without a header counts the rows, as tables written by programs begin."""
+    counts = [str(row) for row in range(len(table.rows) + 1)]
+    return header.nameless and header.position == 1 and len(counts) > 2 and list(table.cells(header)) in (counts[:-1], counts[1:])
 
 
 def _without_lone_long_form(table: Table, found: list[Column], spellings: _Spellings, problems: Problems) -> list[Column]:
@@ -496,8 +587,16 @@ def _check_place(table: Table, found: list[Column], vocabulary: Vocabulary, prob
 def _in_note(column: Column, mapped: Mapping[int, _Entry]) -> str:
     words = describe(column.meaning)
     entry = mapped.get(column.header.position)
-    if entry and column.unit is not None and entry.unit != column.header.unit:
+    if column.progress:
+        return f"{words}, as progress from its first (0) to its last (1) number in each experiment"
+    if column.form is not None and column.unit is not None:
+        return f"{words}, as {'date stamps' if column.form.dates else 'clock times'}, in {column.unit.text}"
+    if column.meaning.role == "ignored" and column.header.nameless and not entry:
+        return "ignored (it counts the rows or is empty)"
+    if column.unit is not None and column.header.unit is None and entry is None and column.unit.text not in ("-", "1"):
         return f"{words}, in {column.unit.text}"
+    if entry and column.unit is not None and entry.unit != column.header.unit:
+        return f"{words}, {'a pure number' if column.unit.text in ('-', '1') else f'in {column.unit.text}'}"
     return words
 
 

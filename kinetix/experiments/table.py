@@ -7,17 +7,16 @@ header (`headers`), what a cell says (`cells`, `clock`).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 
 from kinetix.errors import DataError, Problems
-from kinetix.experiments.cells import EMPTY, Notation, is_empty, is_limit, is_mark, notation_of, without_percent
-from kinetix.experiments.clock import is_date_only, is_time
+from kinetix.experiments.cells import DECIMAL_POINT, EMPTY, Notation, is_empty, is_limit, is_mark, notation_of, without_percent
+from kinetix.experiments.clock import is_clock, is_date
 from kinetix.experiments.dialect import AS_IT_SHOWS, DELIMITERS, Layout, Record, Records, split_rows, split_text
-from kinetix.experiments.headers import Header, Split, check_headers, parse_header, split_header, unseparated
+from kinetix.experiments.headers import Header, Split, check_headers, parse_header, split_header
 
 SHOWN = 5  # problems told one by one for one column; the rest are counted
 
@@ -43,7 +42,7 @@ class Table:
     lines: tuple[int, ...]
     comments: tuple[str, ...] = ()
     delimiter: str = ","
-    notation: Notation = Notation()
+    notation: Notation = DECIMAL_POINT
     byte_order_mark: bool = False
     notes: tuple[str, ...] = ()
     label: str = ""
@@ -73,10 +72,6 @@ class Table:
         words += ["decimal comma"] * self.decimal_comma + ["byte-order mark"] * self.byte_order_mark
         return ", ".join(words)
 
-    @cached_property
-    def _commas_separate(self) -> bool:
-        return self.delimiter == ","
-
     def cells(self, header: Header) -> tuple[str, ...]:
         """The cells of one column, top to bottom."""
         return tuple(row[header.position - 1] for row in self.rows)
@@ -104,7 +99,7 @@ class Table:
             if before is not None and value is not None and percent is None:
                 found.append(f"{self.place(row, header)}: '{cell}' is a percentage, but the column has another unit. Write [%] or [-].")
             elif value is None or not np.isfinite(value):
-                found.append(f"{self.place(row, header)}: {self.notation.complaint(before or cell, self._commas_separate)}")
+                found.append(f"{self.place(row, header)}: {self.notation.complaint(before or cell, self.delimiter == ',')}")
             else:
                 values[row] = value if before is None or percent is None else value * percent
         report(problems, found, f"{self.source}, column '{header.text}'")
@@ -124,9 +119,8 @@ class Table:
         """A sentence about the cells of these columns that say that they hold no reading, with their places; empty without any.
 
         >>> table = parse_table("t [s],A [mM]\\n0,1\\n5,n.d.\\n9,<0.01\\n", "run.csv")
-        >>> table.not_measured(table.headers)  # doctest: +NORMALIZE_WHITESPACE
-        "run.csv: 2 cells count as not measured: 'n.d.' (column 'A [mM]', line 3); '<0.01' (column 'A [mM]', line 4). Limits are left out, not
-        used as bounds: this can bias a fit."
+        >>> print(table.not_measured(table.headers))
+        run.csv: 2 cells count as not measured: 'n.d.' (column 'A [mM]', line 3); '<0.01' (column 'A [mM]', line 4). Limits are ...
         """
         places: dict[tuple[str, str], list[int]] = {}
         for header in headers:
@@ -188,7 +182,7 @@ def table_of_cells(rows: Iterable[Record], source: str, layout: Layout = AS_IT_S
 
 
 def selected(table: Table, only: Mapping[str, object], problems: Problems) -> tuple[Table, str]:
-    """The rows whose cell in some column is one of the wanted values, and a sentence about it; the table itself where it has no such column.
+    """The rows with one of the wanted values in some column, and a sentence about it; the table itself where it has no such column.
 
     only : header or its name -> a value or several; numbers compare as numbers.
     """
@@ -197,7 +191,7 @@ def selected(table: Table, only: Mapping[str, object], problems: Problems) -> tu
         values = wanted if isinstance(wanted, Collection) and not isinstance(wanted, str) else (wanted,)
         header = header_named(table, name)
         if header is not None:
-            tests.append((header, frozenset(_comparable(str(value), Notation()) for value in values)))
+            tests.append((header, frozenset(_comparable(str(value), DECIMAL_POINT) for value in values)))
     if not tests:
         return table, ""
     kept = [
@@ -205,7 +199,7 @@ def selected(table: Table, only: Mapping[str, object], problems: Problems) -> tu
         for row in range(len(table.rows))
         if all(_comparable(table.rows[row][header.position - 1], table.notation) in values for header, values in tests)
     ]
-    said = " and ".join(f"{header.name} = {', '.join(str(value) for value in sorted(values, key=str))}" for header, values in tests)
+    said = " and ".join(f"{header.name} = {', '.join(_told(value) for value in sorted(values, key=str))}" for header, values in tests)
     if not kept:
         seen = list(dict.fromkeys(cell for header, _ in tests for cell in table.cells(header) if cell))
         problems.add(f"{table.source}: only: no row has {said}. The column holds {', '.join(seen[:12])}{' ...' * (len(seen) > 12)}.")
@@ -226,6 +220,10 @@ def _comparable(cell: str, notation: Notation) -> str | float:
     return cell if number is None else number
 
 
+def _told(value: str | float) -> str:
+    return value if isinstance(value, str) else f"{value:.15g}"
+
+
 def _lines(lines: list[int]) -> str:
     shown = ", ".join(str(line) for line in lines[:SHOWN])
     return f"line{'s' * (len(lines) > 1)} {shown}{f' and {len(lines) - SHOWN} more' if len(lines) > SHOWN else ''}"
@@ -239,8 +237,9 @@ def _table(records: Records, source: str, layout: Layout, problems: Problems) ->
     used = [not header.nameless or any(cells[header.position - 1] for _, cells in split.body) for header in split.headers]
     headers = tuple(header for header, is_used in zip(split.headers, used, strict=True) if is_used)
     check_headers(replace(split, headers=headers), source, bool(records.comments), problems)
-    if unseparated([(split.line or 0, (headers[0].text,)), *split.body] if len(headers) == 1 and split.body else []):
-        problems.add(f"{source}, line {split.line}: no comma, semicolon, tab or blank separates the columns in all lines.")
+    words = headers[0].text.split() if len(headers) == 1 else []
+    if len(words) > 1 and split.body and all(len(cells[headers[0].position - 1].split()) > 1 for _, cells in split.body):
+        problems.add(f"{source}, line {split.line}: no comma, semicolon or tab between the columns. Separate them by one of these.")
     if not split.body and not problems.found:
         problems.add(f"{source} has a header line but no data: expected rows of numbers below line {split.line}.")
     problems.raise_if_any(DataError)
@@ -288,8 +287,8 @@ def _rectangular(split: Split, delimiter: str, source: str, problems: Problems) 
 
 def _date_and_clock_joined(split: Split) -> Split:
     """A column of dates and one of clock times, as loggers write them, become one column of date stamps: the clock's."""
-    dates = [header for header in split.headers if header.name.casefold() in _DATE_HEADERS and _all(split, header, is_date_only)]
-    clocks = [header for header in split.headers if header.name.casefold() in _CLOCK_HEADERS and _all(split, header, _is_clock)]
+    dates = [header for header in split.headers if header.name.casefold() in _DATE_HEADERS and _all(split, header, is_date)]
+    clocks = [header for header in split.headers if header.name.casefold() in _CLOCK_HEADERS and _all(split, header, is_clock)]
     if len(dates) != 1 or len(clocks) != 1:
         return split
     date, clock = dates[0].position - 1, clocks[0].position - 1
@@ -306,12 +305,7 @@ def _date_and_clock_joined(split: Split) -> Split:
     return replace(split, headers=headers, body=body, notes=(*split.notes, note))
 
 
-def _is_clock(cell: str) -> bool:
-    return is_time(cell) and ":" in cell and cell[:3].count(":") == 1 or (is_time(cell) and cell[:2].isdigit() and ":" in cell[:5])
-
-
-def _all(split: Split, header: Header, kind: object) -> bool:
-    assert callable(kind)
+def _all(split: Split, header: Header, kind: Callable[[str], bool]) -> bool:
     cells = [cells[header.position - 1] for _, cells in split.body]
     filled = [cell for cell in cells if cell]
     return bool(filled) and all(kind(cell) for cell in filled)

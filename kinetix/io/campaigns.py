@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
+from typing import Literal
 
 from kinetix.errors import Problems
-from kinetix.experiments import Campaign, Table, Vocabulary, build_campaign, recognise
-from kinetix.io.tables import read_table
+from kinetix.experiments import Campaign, Layout, Table, Vocabulary, build_campaign, recognise
+from kinetix.io.studies import read_tables
 from kinetix.network import Network
 from kinetix.studies.python import ReactorSetup, vocabulary_of
 from kinetix.units import parse_quantity
@@ -21,13 +22,20 @@ def read_csv(
     ignore: Collection[str] = (),
     conditions: Mapping[str, str] | None = None,
     noise: Mapping[str, str] | None = None,
+    sheet: str | Sequence[str] = (),
+    header: int | Sequence[int] | Sequence[str] = (),
+    decimal: Literal[".", ","] | None = None,
+    missing: Sequence[str] = (),
+    only: Mapping[str, object] | None = None,
+    time_zero: str | None = None,
+    progress: Mapping[str, str] | None = None,
     encoding: str | None = None,
     allow_negative: bool = False,
 ) -> Campaign:
-    """Measurements and conditions from one or several CSV files, in SI, as padded arrays.
+    """Measurements and conditions from one or several text tables (CSV and its kin) or workbooks (.xlsx), in SI, as padded arrays.
 
-    Headers carry units: `T [degC]`, `tau [min]`, `A [mol/L]`, `sigma_A [mol/L]`. Decimal commas, semicolons, tabs, byte-order
-    marks and gaps are understood; `campaign.notes` says what was recognised.
+    Headers carry units: `T [degC]`, `tau [min]`, `A [mol/L]`, `sigma_A [mol/L]`. Decimal commas, semicolons, tabs, blanks, byte-order
+    marks, titles, rows of units and gaps are understood; `campaign.notes` says what was recognised.
 
     Args:
         files: path, or several.
@@ -36,6 +44,13 @@ def read_csv(
         ignore: headers of columns to pass over.
         conditions: name -> quantity that is constant over all experiments.
         noise: response -> standard deviation for values without one of their own.
+        sheet: of the workbooks, or several, or "*" for all; needed where a workbook has several.
+        header: line of the header, its lines where it has several, or the headers themselves where the files have none.
+        decimal: decimal mark, where the files do not show it; the other mark then separates thousands.
+        missing: what else means "not measured", besides `n.d.`, `*`, `---` and the like.
+        only: the rows to use: `{"Segment": 1}`.
+        time_zero: "first" (row of each experiment), "as written", or a time. Clock times and dates begin with the first.
+        progress: response -> header of the column of which it is (first - x)/(first - last) in each experiment.
         encoding: of the files, when it is not UTF-8.
         allow_negative: keep concentrations further below zero than three sigma.
 
@@ -52,7 +67,8 @@ def read_csv(
     [[0.0, 300.0]]
     """
     paths = [files] if isinstance(files, (str, Path)) else list(files)
-    tables = [read_table(Path(path), encoding) for path in paths]
+    layout = Layout((header,) if isinstance(header, int) else tuple(header), decimal, tuple(missing))  # type: ignore[arg-type]
+    tables = read_tables([str(path) for path in paths], ".", encoding, (sheet,) if isinstance(sheet, str) else tuple(sheet), layout)
     return build_campaign(
         tables,
         _vocabulary(tables, model, columns),
@@ -60,6 +76,9 @@ def read_csv(
         ignore=ignore,
         conditions={name: parse_quantity(text, what=name) for name, text in (conditions or {}).items()},
         noise={name: parse_quantity(text, what=name) for name, text in (noise or {}).items()},
+        progress=progress,
+        only=only,
+        time_zero=time_zero,
         allow_negative=allow_negative,
     )
 

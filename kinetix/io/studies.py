@@ -5,16 +5,16 @@ from __future__ import annotations
 import os
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import tomli_w
 
 from kinetix.errors import DataError, Problems, StudyError
-from kinetix.experiments import Table
+from kinetix.experiments import Layout, Table
 from kinetix.io.results import whole_file
-from kinetix.io.tables import neighbour, read_table
+from kinetix.io.tables import neighbour, read_sheets
 
 _PART = re.compile(r"'([^']*)'")
 _KEY = re.compile(r"\((?:'[^']*',? ?)+\)")  # ('reactions', 'r1'), as tomllib writes [reactions.r1]
@@ -83,13 +83,21 @@ def write_study(study: Mapping[str, Any], path: str | os.PathLike[str]) -> Path:
     return Path(path)
 
 
-def read_tables(files: Iterable[str], folder: str | os.PathLike[str] = ".", encoding: str | None = None) -> list[Table]:
+def read_tables(
+    files: Iterable[str],
+    folder: str | os.PathLike[str] = ".",
+    encoding: str | None = None,
+    sheets: Sequence[str] = (),
+    layout: Layout | None = None,
+) -> list[Table]:
     """The tables of data files, in order.
 
     Arguments:
         files: their names; those that are not absolute are sought in `folder`.
         folder: the study file's folder.
         encoding: of all of them, UTF-8 where None.
+        sheets: of those that are workbooks; `("*",)` for all; empty where each has one.
+        layout: of all of them, where it does not show.
 
     Raises:
         DataError: the problems of all files at once.
@@ -98,7 +106,9 @@ def read_tables(files: Iterable[str], folder: str | os.PathLike[str] = ".", enco
     tables: list[Table] = []
     for file in files:
         with problems.collecting():
-            tables.append(read_table(Path(folder, file), encoding))
+            tables.extend(read_sheets(Path(folder, file), encoding, sheets, layout or Layout()))
+    if sheets and tables and not problems.found and all(table.delimiter for table in tables):
+        problems.add(f"sheet: {', '.join(table.source for table in tables)} {'is' if len(tables) == 1 else 'are'} text without sheets.")
     problems.raise_if_any(DataError)
     return tables
 

@@ -1,24 +1,27 @@
-"""Files to tables: the bytes are opened and decoded here, and read as a table in `kinetix.experiments`."""
+"""Files to tables: the bytes are opened and decoded here, and read as tables in `kinetix.experiments`."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 from kinetix.errors import DataError, nearest
-from kinetix.experiments.table import Table, parse_table
+from kinetix.experiments import Layout, Table, parse_table
+from kinetix.io.workbooks import XLS_MARK, XLSX_MARK, workbook_tables
 
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
-_WORKBOOK_MARKS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")  # xlsx and ods are zip archives, xls is a compound document
+_AS_IT_SHOWS = Layout()
 
 
-def read_table(path: str | os.PathLike[str], encoding: str | None = None) -> Table:
-    r"""The table in a text file whose columns are separated by commas, semicolons or tabs.
+def read_table(path: str | os.PathLike[str], encoding: str | None = None, layout: Layout = _AS_IT_SHOWS) -> Table:
+    r"""The table in a text file whose columns are separated by commas, semicolons, tabs or blanks, or in a workbook of one sheet (.xlsx).
 
     Parameters
     ----------
     path : the file; its name (without folders) is what messages and labels use.
     encoding : how the text is encoded; UTF-8 with or without a byte-order mark where None.
+    layout : where the header is and how numbers are written, where it does not show.
 
     Returns
     -------
@@ -26,7 +29,7 @@ def read_table(path: str | os.PathLike[str], encoding: str | None = None) -> Tab
 
     Raises
     ------
-    DataError : the file is not there, cannot be decoded, is a workbook, or holds no table.
+    DataError : the file is not there, cannot be decoded, has several sheets, or holds no table.
 
     >>> import pathlib, tempfile
     >>> folder = tempfile.TemporaryDirectory()
@@ -37,6 +40,23 @@ def read_table(path: str | os.PathLike[str], encoding: str | None = None) -> Tab
     ('rates.csv', 'columns separated by semicolons, decimal comma', (('20', '0,11'), ('40', '0,52')))
     >>> folder.cleanup()
     """
+    return read_sheets(path, encoding, layout=layout)[0]
+
+
+def read_sheets(
+    path: str | os.PathLike[str], encoding: str | None = None, sheets: Sequence[str] = (), layout: Layout = _AS_IT_SHOWS
+) -> list[Table]:
+    """The tables in a file: one in a text, one per wanted sheet in a workbook.
+
+    Parameters
+    ----------
+    path, encoding, layout : as for `read_table`.
+    sheets : names of a workbook's sheets, `("*",)` for all; empty where the workbook has one. A text has none.
+
+    Raises
+    ------
+    DataError : as for `read_table`, or a sheet that is not there.
+    """
     path = Path(path)
     try:
         content = path.read_bytes()
@@ -44,9 +64,9 @@ def read_table(path: str | os.PathLike[str], encoding: str | None = None) -> Tab
         raise DataError(f"{path}: there is no such file in {path.absolute().parent}.{neighbour(path)}") from None
     except OSError as error:
         raise DataError(f"{path} cannot be read: {error.strerror}.") from None
-    if content.startswith(_WORKBOOK_MARKS):
-        raise DataError(f"{path.name} is a spreadsheet workbook, not text. Save the sheet as CSV (UTF-8).")
-    return parse_table(_decoded(content, path.name, encoding), path.name)
+    if content.startswith((XLSX_MARK, XLS_MARK)):
+        return workbook_tables(content, path.name, sheets, layout)
+    return [parse_table(_decoded(content, path.name, encoding), path.name, layout)]
 
 
 def _decoded(content: bytes, name: str, encoding: str | None) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 
 from kinetix.errors import ConditionError, ExpressionError, InputError, KinetixWarning, ParameterError, Problems, StudyError, nearest
 from kinetix.experiments import Campaign, Table, build_campaign, check_temperature
-from kinetix.expression import parse
+from kinetix.expression import Expression, parse
 from kinetix.parameters import Temperature, unit_of
 from kinetix.reactors import PLANNED, REACTORS, Reactor
 from kinetix.simulation import Choice, ReactorModel, Spoken, explicit_model, measured_responses
@@ -21,7 +21,7 @@ from kinetix.studies.numbers import Reference, parse_known, parse_number
 from kinetix.studies.problem import Problem, assemble
 from kinetix.studies.responses import check_explicit
 from kinetix.studies.schema import Study
-from kinetix.units import CONCENTRATION, TIME, Dimension, Quantity, parse_quantity, parse_unit, require
+from kinetix.units import CONCENTRATION, TIME, Dimension, Quantity, parse_quantity, parse_unit
 
 _NOT_CONDITIONS = ("feed", "allow_temperature")
 
@@ -48,17 +48,13 @@ def build_problem(study: Study, tables: Sequence[Table], responses: Choice = mea
     with problems.collecting():
         reactor = reactor_of(study.reactor.type, study.reactor.basis)
         if not reactor.timed and study.simulate.times is not None:
-            raise StudyError(f"[simulate] times: nothing in a {reactor.name} depends on time. Remove them.")
+            raise StudyError(f"[simulate] times: nothing in a {reactor.name} reactor depends on time. Remove them.")
     what = None
     with problems.collecting():
         what = chemistry(study.reactions, study.parameters, study.formulas)
     formulas = {}
-    for name, text in study.responses.items():
-        with problems.collecting():
-            try:
-                formulas[name] = parse(text)
-            except ExpressionError as error:
-                raise ExpressionError(*(f"Response '{name}': {problem}" for problem in error.problems)) from None
+    with problems.collecting():
+        formulas = response_formulas(study.responses)
     problems.raise_if_any(InputError)
     assert reactor is not None and what is not None
     spoken = ReactorModel(what.network, reactor, what.laws, formulas)
@@ -69,7 +65,7 @@ def build_problem(study: Study, tables: Sequence[Table], responses: Choice = mea
         initial = amounts(study.initial, "initial")
     conditions: dict[str, Quantity] = {}
     with problems.collecting():
-        conditions = _conditions(study, spoken.vocabulary(_dimensions(what.named)).conditions, f"a {reactor.name}")
+        conditions = known_conditions(study.conditions, spoken.vocabulary(_dimensions(what.named)).conditions, f"a {reactor.name} reactor")
     problems.raise_if_any(InputError)
     campaign = _campaign(study, spoken, tables, conditions, _dimensions(what.named))
     return assemble(
@@ -81,6 +77,21 @@ def build_problem(study: Study, tables: Sequence[Table], responses: Choice = mea
         **solver_settings(study),
         responses=responses,
     )
+
+
+def response_formulas(written: Mapping[str, str]) -> dict[str, Expression]:
+    """Responses by name, read.
+
+    Raises:
+        ExpressionError: those that cannot be read, all at once.
+    """
+    problems = Problems()
+    formulas = {}
+    for name, text in written.items():
+        with problems.collecting(f"Response '{name}': "):
+            formulas[name] = parse(text)
+    problems.raise_if_any(ExpressionError)
+    return formulas
 
 
 def reactor_of(name: str, basis: str = "volume") -> Reactor:
@@ -140,18 +151,27 @@ def _dimensions(named: Mapping[str, Specification]) -> dict[str, Dimension]:
     return out
 
 
-def _conditions(study: Study, known: Mapping[str, Dimension | None], model: str) -> dict[str, Quantity]:
-    """Known conditions; a suspicious temperature warns."""
+def known_conditions(section: Mapping[str, Any], known: Mapping[str, Dimension | None], model: str) -> dict[str, Quantity]:
+    """What is constant over all experiments; a suspicious temperature warns.
+
+    Args:
+        section: `[conditions]` as written.
+        known: conditions of the model and their dimensions.
+        model: what it is, for messages: "a batch reactor".
+
+    Raises:
+        ConditionError: unknown names, unreadable quantities, wrong units.
+    """
     problems = Problems()
     out: dict[str, Quantity] = {}
-    allowed = study.conditions.get("allow_temperature", False)
+    allowed = section.get("allow_temperature", False)
     if not isinstance(allowed, bool):
         problems.add(f"[conditions] allow_temperature: expected true or false, found {allowed!r}.")
-    for name, value in study.conditions.items():
+    for name, value in section.items():
         if name in _NOT_CONDITIONS:
             continue
         if name not in known:
-            names = list(dict.fromkeys("feed" if n.startswith("feed.") else n for n in known))
+            names = list(dict.fromkeys("feed" if n.startswith("feed.") else n for n in known if not n.startswith("initial.")))
             problems.add(f"[conditions] {name}: {model} has no such condition (known: {', '.join(names)}).{nearest(name, names)}")
             continue
         with problems.collecting():
@@ -182,6 +202,9 @@ def _campaign(
         conditions=conditions,
         noise=noise,
         temperatures=not study.conditions.get("allow_temperature", False),
+        progress=study.data.progress,
+        only=study.data.only,
+        time_zero=study.data.time_zero,
         allow_negative=study.data.allow_negative,
     )
 
@@ -212,11 +235,11 @@ def simulated_times(study: Study) -> np.ndarray:
     return np.zeros(1) if study.simulate.times is None else parse_times(study.simulate.times)
 
 
-def parse_times(written: str | Sequence[str]) -> np.ndarray:
-    """Times in s from `"start:stop:points unit"`, one quantity, or several.
+def parse_times(written: str | Sequence[str | float] | np.ndarray) -> np.ndarray:
+    """Times in s from `"start:stop:points unit"`, one quantity, or several; numbers are s.
 
     Raises:
-        StudyError: unreadable, not increasing, or negative.
+        StudyError, UnitError: unreadable, not increasing, or negative.
 
     >>> parse_times("0:1:3 min").tolist()
     [0.0, 30.0, 60.0]
@@ -230,10 +253,13 @@ def parse_times(written: str | Sequence[str]) -> np.ndarray:
         if int(number) < 2 or not 0 <= start < stop:
             raise StudyError(f'Times "{written}": expected 0 <= start < stop and at least 2 points.')
         return np.linspace(start, stop, int(number))
-    texts = [written] if isinstance(written, str) else written
-    times = np.array([parse_quantity(text, TIME, "times").si for text in texts])
-    if not times.size or (np.diff(times) < 0).any() or (times < 0).any():
-        raise StudyError(f'Times [{", ".join(texts)}]: expected increasing times, none below 0, for example ["0 s", "60 s", "300 s"].')
+    if np.ndim(written) > 1:
+        raise StudyError(f"Times: expected one row of times, found an array of shape {np.shape(written)}.")
+    several = [written] if isinstance(written, str) else list(written)
+    times = np.array([parse_quantity(time, TIME, "times").si if isinstance(time, str) else float(time) for time in several])
+    if not times.size or not (np.diff(times) >= 0).all() or not (times >= 0).all():
+        found = ", ".join(str(time) for time in several)
+        raise StudyError(f'Times [{found}]: expected increasing times, none below 0, for example ["0 s", "60 s", "300 s"].')
     return times
 
 
@@ -272,7 +298,7 @@ def _explicit_problem(study: Study, tables: Sequence[Table], responses: Choice) 
     named = named_constants(study.parameters, problems)
     problems.raise_if_any(InputError)
     spoken = explicit_model(study.model, tuple(study.parameters), dimensionless)
-    conditions = _conditions(study, spoken.vocabulary().conditions, "an explicit model")
+    conditions = known_conditions(study.conditions, spoken.vocabulary().conditions, "an explicit model")
     campaign = _campaign(study, spoken, tables, conditions, {})
     check_explicit(spoken, campaign, _dimensions(named), campaign.condition_units)
     return assemble(

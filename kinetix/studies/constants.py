@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from kinetix.errors import InputError, ParameterError, Problems, nearest
 from kinetix.expression import symbols
 from kinetix.network import Reaction
-from kinetix.parameters import ConstantBook, Temperature
+from kinetix.parameters import ConstantBook, Estimate, Temperature
 from kinetix.rates import Constant, Law
 from kinetix.simulation import ReactorModel, Spoken
 from kinetix.studies.chemistry import concentration_unit
@@ -45,7 +45,9 @@ def named_positions(book: ConstantBook, spoken: Spoken, given: Given, problems: 
 
 
 def _positive_by_default(spec: Temperature) -> bool:
-    return spec.energy is not None or spec.factor
+    """A constant of formulas alone may have either sign, unless it follows Arrhenius or the user bounds it above zero."""
+    lower = spec.value.lower if isinstance(spec.value, Estimate) else None
+    return spec.energy is not None or spec.factor or (lower is not None and lower.si > 0)
 
 
 def law_constants(book: ConstantBook, spoken: ReactorModel, given: Given, named: Mapping[str, int], problems: Problems) -> dict[str, int]:

@@ -67,8 +67,8 @@ def measurements(
             if bad.size:
                 lane, time = bad[0]
                 raise DataError(
-                    f"{campaign.sources[lane]}, line {campaign.lines[lane, time]}: {name} is {unit.from_si(values[lane, time]):g}, and model"
-                    f" '{output.name}' needs its logarithm. Only values above 0 have one: leave the cell empty."
+                    f"{campaign.sources[lane]}, line {campaign.lines[lane, time]}: {name} is {unit.from_si(values[lane, time]):g};"
+                    f" model '{output.name}' compares logarithms, and only values above 0 have one. Leave the cell empty."
                 )
             given = given / values
             scale = np.where(np.isfinite(given), given, 1.0)

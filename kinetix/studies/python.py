@@ -2,31 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import xarray as xr
 
-from kinetix.errors import DataError
+from kinetix.errors import ConditionError, DataError, InputError
 from kinetix.estimation import Iteration
 from kinetix.experiments import Campaign, Vocabulary
-from kinetix.expression import parse
 from kinetix.network import Network
 from kinetix.reactors import BATCH, DIFFERENTIAL, Reactor
 from kinetix.reactors import CSTR as TANK
 from kinetix.results import fit_tree
 from kinetix.simulation import Choice, ReactorModel, all_responses, measured_responses
 from kinetix.solvers import Options
-from kinetix.studies.building import amounts, given_conditions, parse_times
+from kinetix.studies.building import amounts, given_conditions, known_conditions, parse_times, response_formulas
 from kinetix.studies.chemistry import chemistry
 from kinetix.studies.direct import place_parameters, with_missing_constants
 from kinetix.studies.fitting import FitLimits, fit_problem
 from kinetix.studies.given import Given
-from kinetix.studies.numbers import parse_known
 from kinetix.studies.problem import Problem, assemble, temperatures_vary
-from kinetix.studies.schema import ReactionSection
+from kinetix.studies.schema import reaction_sections
 from kinetix.studies.simulating import simulate_problem
 from kinetix.units import CONCENTRATION, Dimension, parse_quantity
 
@@ -49,6 +47,10 @@ class ReactorSetup:
     orders: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     responses: Mapping[str, str] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.network, Network):
+            raise InputError(f'A reactor takes a network, found {self.network!r}. Write parse_network("A -> B").')
+
     def vocabulary(self) -> Vocabulary:
         """What a data file for this reactor may hold; formulas are checked when a problem is put together."""
         responses: dict[str, Dimension | None] = dict.fromkeys(self.responses)
@@ -56,46 +58,66 @@ class ReactorSetup:
         return Vocabulary(plain.species, {**plain.responses, **responses}, plain.conditions, plain.timed)
 
 
-def CSTR(network: Network, **details: Any) -> ReactorSetup:
+def CSTR(
+    network: Network,
+    *,
+    rates: Mapping[str, str] | None = None,
+    orders: Mapping[str, Mapping[str, Any]] | None = None,
+    responses: Mapping[str, str] | None = None,
+) -> ReactorSetup:
     """A stirred tank at steady state, isothermal, constant density: 0 = (c_feed - c)/tau + nu r.
 
     Args:
         network: reactions, from `parse_network`.
-        details: `rates={"r1": "kf*[A]/(1 + K*[A])"}`, `orders={"r1": {"A": 1.5}}`, `responses={"X": "1 - [A]/feed[A]"}`.
+        rates: rate formulas by reaction in place of mass action: `{"r1": "kf*[A]/(1 + K*[A])"}`.
+        orders: orders by reaction and species: `{"r1": {"A": 1.5}}`.
+        responses: measured quantities as formulas: `{"X": "1 - [A]/feed[A]"}`.
 
     >>> import kinetix as kx
     >>> kx.CSTR(kx.parse_network("A -> B")).reactor.name
     'cstr'
     """
-    return ReactorSetup(network, TANK, **details)
+    return ReactorSetup(network, TANK, rates or {}, orders or {}, responses or {})
 
 
-def Batch(network: Network, **details: Any) -> ReactorSetup:
+def Batch(
+    network: Network,
+    *,
+    rates: Mapping[str, str] | None = None,
+    orders: Mapping[str, Mapping[str, Any]] | None = None,
+    responses: Mapping[str, str] | None = None,
+) -> ReactorSetup:
     """A closed reactor of constant volume, with constant or measured temperature: dc/dt = nu r.
 
     Args:
         network: reactions, from `parse_network`.
-        details: as for `CSTR`; formulas may use initial[A].
+        rates, orders, responses: as for `CSTR`; formulas may use initial[A].
 
     >>> import kinetix as kx
     >>> kx.Batch(kx.parse_network("A -> B")).reactor.timed
     True
     """
-    return ReactorSetup(network, BATCH, **details)
+    return ReactorSetup(network, BATCH, rates or {}, orders or {}, responses or {})
 
 
-def Differential(network: Network, **details: Any) -> ReactorSetup:
+def Differential(
+    network: Network,
+    *,
+    rates: Mapping[str, str] | None = None,
+    orders: Mapping[str, Mapping[str, Any]] | None = None,
+    responses: Mapping[str, str] | None = None,
+) -> ReactorSetup:
     """Rates measured at known concentrations: rate[r1], rate[A].
 
     Args:
         network: reactions, from `parse_network`.
-        details: as for `CSTR`.
+        rates, orders, responses: as for `CSTR`.
 
     >>> import kinetix as kx
     >>> kx.Differential(kx.parse_network("A -> B")).reactor.measures_rates
     True
     """
-    return ReactorSetup(network, DIFFERENTIAL, **details)
+    return ReactorSetup(network, DIFFERENTIAL, rates or {}, orders or {}, responses or {})
 
 
 def estimate(
@@ -174,7 +196,7 @@ def simulate(
     known: Mapping[str, Any],
     *,
     conditions: Mapping[str, str] | Campaign | None = None,
-    times: str | list[float] | np.ndarray | None = None,
+    times: str | Sequence[str | float] | np.ndarray | None = None,
     rtol: float = 1e-8,
     atol: str | None = None,
     max_steps: int = 10_000,
@@ -211,7 +233,7 @@ def problem(
     known: Mapping[str, Any],
     *,
     conditions: Mapping[str, str] | Campaign | None = None,
-    times: str | list[float] | np.ndarray | None = None,
+    times: str | Sequence[str | float] | np.ndarray | None = None,
     rtol: float = 1e-8,
     atol: str | None = None,
     max_steps: int = 10_000,
@@ -233,14 +255,18 @@ def problem(
     >>> decay.responses, decay.table.names
     (('A', 'B'), ('r1.k',))
     """
+    timed = reactor.reactor.timed
+    if times is not None and (isinstance(conditions, Campaign) or not timed):
+        why = "the campaign has its own" if timed else f"nothing in a {reactor.reactor.name} reactor depends on time"
+        raise ConditionError(f"times: {why}. Leave them out.")
     if isinstance(conditions, Campaign):
         campaign = conditions
     else:
-        grid = np.zeros(1) if times is None else parse_times(times) if isinstance(times, str) else np.asarray(times, dtype=float)
-        quantities = {name: parse_known(text, name) for name, text in (conditions or {}).items()}
-        campaign = given_conditions(quantities, grid)
+        quantities = known_conditions(conditions or {}, reactor.vocabulary().conditions, f"a {reactor.reactor.name} reactor")
+        campaign = given_conditions(quantities, np.zeros(1) if times is None else parse_times(times))
     absolute = None if atol is None else parse_quantity(atol, CONCENTRATION, "atol").si
-    return put_together(reactor, campaign, {}, known, rtol=rtol, atol=absolute, max_steps=max_steps, responses=all_responses)
+    sigma = "trusted" if np.isfinite(campaign.sigma).any() else None  # it plays no part here
+    return put_together(reactor, campaign, {}, known, sigma=sigma, rtol=rtol, atol=absolute, max_steps=max_steps, responses=all_responses)
 
 
 def put_together(
@@ -266,9 +292,9 @@ def put_together(
             section[what] = {**value, **section.get(what, {})} if isinstance(value, Mapping) else value
     if estimate_missing:
         with_missing_constants(reactor.network, placed.reactions, temperatures_vary(campaign))
-    sections = {name: ReactionSection.model_validate({**section, "balance": "off"}) for name, section in placed.reactions.items()}
+    sections = reaction_sections({name: {**section, "balance": "off"} for name, section in placed.reactions.items()})
     chemical = chemistry(sections, placed.named, formulas=False)
-    spoken = ReactorModel(chemical.network, reactor.reactor, chemical.laws, {name: parse(text) for name, text in reactor.responses.items()})
+    spoken = ReactorModel(chemical.network, reactor.reactor, chemical.laws, response_formulas(reactor.responses))
     if reactor.reactor.measures_rates and any(column.name in reactor.network.species for column in campaign.responses):
         raise DataError(
             "The data were read for another reactor: here concentrations are conditions. Read them with read_csv(path, reactor)."

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from kinetix.errors import StudyError, nearest
+from kinetix.errors import Problems, StudyError, nearest
+from kinetix.experiments import Layout
 
 SCHEMA_VERSION = 1
 
@@ -48,12 +49,55 @@ class ReactorSection(_Section):
 class DataSection(_Section):
     """The measurements."""
 
-    files: list[str] = Field(description="CSV files, relative to the study file")
+    files: list[str] = Field(description="CSV or other text tables, or .xlsx workbooks, relative to the study file")
     columns: dict[str, str] = Field(default_factory=dict, description='what a column is: "feed.A" = "caf [mol/m^3]"')
     ignore: list[str] = Field(default_factory=list, description="columns that are not used")
     dimensionless: bool = Field(default=False, description="explicit models: columns without a unit are pure numbers")
+    sheet: str | list[str] | None = Field(
+        default=None, description='sheet of the workbooks, or several, or "*" for all; default: the one that holds anything'
+    )
+    header: Any = Field(
+        default=None,
+        description="line of the header, a list of lines where it has several, or a list of headers where the files have none; "
+        "default: found",
+    )
+    decimal: Literal[".", ","] | None = Field(
+        default=None, description="decimal mark; the other mark then separates thousands; default: found, an error where it can be either"
+    )
+    missing: list[str] = Field(default_factory=list, description='what else means "not measured", besides n.d., --- and the like')
+    only: dict[str, Any] = Field(default_factory=dict, description="rows to use, by the value or values of a column: Segment = 1")
+    time_zero: str | None = Field(
+        default=None,
+        description='"first" row of each experiment, "as written", or a time; default: numbers as written, clock times and dates "first"',
+    )
+    progress: dict[str, str] = Field(
+        default_factory=dict,
+        description='responses that are (first - x)/(first - last) of a column in each experiment: alpha = "mass"',
+    )
     encoding: str | None = Field(default=None, description="of the files, when it is not UTF-8")
     allow_negative: bool = Field(default=False, description="accept concentrations that are negative beyond 3 sigma")
+
+    @property
+    def sheets(self) -> tuple[str, ...]:
+        """The sheets of the workbooks; empty where they need no choice."""
+        return (self.sheet,) if isinstance(self.sheet, str) else tuple(self.sheet or ())
+
+    @property
+    def layout(self) -> Layout:
+        """How the files are written, where it does not show.
+
+        Raises:
+            StudyError: `header` is neither lines nor headers.
+        """
+        written = self.header if isinstance(self.header, list) else [] if self.header is None else [self.header]
+        lines = [line for line in written if isinstance(line, int) and not isinstance(line, bool)]
+        texts = [text for text in written if isinstance(text, str)]
+        if (texts and not isinstance(self.header, list)) or len(written) not in (len(lines), len(texts)):
+            raise StudyError(
+                "[data] header: expected the line of the header, header = 3, its lines, header = [3, 4], or the headers of files that have "
+                f'none, header = ["time [s]", "A [mol/L]"]; found {self.header!r}.'
+            )
+        return Layout(tuple(lines) or tuple(texts), self.decimal, tuple(self.missing))
 
 
 class FitSection(_Section):
@@ -119,12 +163,32 @@ def parse_study(data: Mapping[str, Any], source: str) -> Study:
     try:
         study = Study.model_validate(dict(data))
     except ValidationError as error:
-        found = {_path(problem["loc"]): problem for problem in reversed(error.errors())}  # of a choice of types, the first
-        raise StudyError(*(_sentence(source, path, problem) for path, problem in reversed(found.items()))) from None
+        raise StudyError(*(_sentence(source, path, problem) for path, problem in _first_by_path(error))) from None
     planned = [name for name in ("loss", "starts", "profile", "bootstrap") if getattr(study.fit, name) is not None]
     if planned:
         raise StudyError(*(f"{source}, [fit] {name}: not available yet. Remove it." for name in planned))
     return study
+
+
+def reaction_sections(sections: Mapping[str, Mapping[str, Any]]) -> dict[str, ReactionSection]:
+    """`[reactions]` that come from no file.
+
+    Raises:
+        StudyError: unknown or missing keys and wrong types, all at once.
+
+    >>> reaction_sections({"r1": {"equation": "A -> B", "k": "0.1 1/s"}})["r1"].equation
+    'A -> B'
+    """
+    problems = Problems()
+    out = {}
+    for name, section in sections.items():
+        try:
+            out[name] = ReactionSection.model_validate(dict(section))
+        except ValidationError as error:
+            for path, problem in _first_by_path(error):
+                problems.add(_sentence("", ("reactions", name, *path), problem))
+    problems.raise_if_any(StudyError)
+    return out
 
 
 def place(path: Iterable[str | int]) -> str:
@@ -154,13 +218,19 @@ _EXPECTED = {
 _CHOICES = ("str", "list[str]", "dict[str,any]")
 
 
+def _first_by_path(error: ValidationError) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Problems by place; of those of a choice of types, the first."""
+    found = {_path(problem["loc"]): problem for problem in reversed(error.errors())}
+    return reversed(found.items())
+
+
 def _path(location: tuple[str | int, ...]) -> tuple[str, ...]:
     """Where a problem is, by keys: without positions in lists and without pydantic's names of the types to choose from."""
     return tuple(part for i, part in enumerate(location) if isinstance(part, str) and not (i >= 2 and part in _CHOICES))
 
 
 def _sentence(source: str, path: tuple[str, ...], problem: Any) -> str:
-    where = f"{source}, {place(path)}"
+    where = f"{source}, {place(path)}" if source else place(path)
     if problem["type"] == "extra_forbidden":
         known = _known_keys(path[:-1])
         return f"{where}: unknown key '{path[-1]}'. Known: {', '.join(known)}.{nearest(str(path[-1]), known)}"

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import xarray as xr
 
-from kinetix.errors import ParameterError
+from kinetix.errors import ParameterError, StudyError
 from kinetix.network import conserved_totals
 from kinetix.precision import float64
 from kinetix.results import SimulationFacts, simulation_tree
@@ -26,10 +26,12 @@ def simulate_problem(problem: Problem) -> xr.DataTree:
     if unknown.size:
         names = listing([problem.table.names[i] for i in unknown])
         raise ParameterError(f"{names}: no value to simulate with. Write a quantity, or a start.")
+    timed = isinstance(problem.spoken, ReactorModel) and problem.spoken.reactor.timed
+    if timed and not problem.campaign.rows_read and not problem.campaign.times.any():
+        raise StudyError('No times to simulate. Write times = "0:60:61 min" under [simulate]; in Python times="0:60:61 min".')
     with float64():
         prediction = jax.jit(predict)(problem.model, jnp.asarray(problem.table.start), problem.lanes)
     shown = [problem.table.parameters[i] for i in problem.table.shown]
-    timed = isinstance(problem.spoken, ReactorModel) and problem.spoken.reactor.timed
     return simulation_tree(
         SimulationFacts(
             title=problem.title,

@@ -20,7 +20,7 @@ from kinetix.studies.problem import Problem
 from kinetix.units import CONCENTRATION, DIMENSIONLESS, MOLAR_ENERGY, TIME, example_unit
 
 SEED = 20_26
-TRIALS, TRIALS_PER_PARAMETER, REFINED = 32, 16, 4
+TRIALS, TRIALS_PER_PARAMETER, REFINED = 32, 16, 8
 APART = 0.15
 """Share of a range by which refined starts differ at least, so that they do not all lead into one valley."""
 DECADES = 3.0

@@ -396,7 +396,7 @@ def test_rows_with_nothing_but_a_remark_belong_to_no_experiment():
 def test_odd_temperatures_warn_and_go_on():
     text = "time [s],T [K],A [mol/L]\n0,25,1\n5,25,1\n"
     with pytest.warns(
-        KinetixWarning, match=r"x.csv, line 2: T = 25 K is outside 150-3000 K. Did you mean 25 degC \(298.15 K\)\? So are 1 more"
+        KinetixWarning, match=r"x.csv, line 2: T = 25 K is outside 150-3000 K. Did you mean 25 degC \(298.15 K\)\? So is 1 more row"
     ):
         read = campaign(text)
     assert read.conditions["T"] == [25.0]

@@ -119,3 +119,46 @@ def test_where_no_start_can_be_found(study, words):
     with pytest.raises(InputError) as error:
         fit_problem(problem(study, "x,y\n1,2\n2,4\n3,6\n"))
     assert all(word in str(error.value) for word in words), str(error.value)
+
+
+def test_o12_both_minima_are_named(data):
+    """A -> B -> C seen through B with an unknown response factor: two equal minima, from no start at all."""
+    case = data("o12-swapped-minima")
+    study = {
+        "reactions": {"r1": {"equation": "A -> B", "k": {}}, "r2": {"equation": "B -> C", "k": {}}},
+        "reactor": {"type": "batch"},
+        "initial": {"A": "1 mol/L", "default": "0 mol/L"},
+        "responses": {"signal": "f*[B]"},
+        "parameters": {"f": {"bounds": ["1e-3 L/mol", "1e3 L/mol"]}},
+        "noise": {"signal": 0.01},
+        "fit": {"sigma": "trusted"},
+        "data": {"columns": {"signal": "S [1]"}},
+    }
+    tree = fit_tree(fit_problem(problem(study, (case.folder / "data.csv").read_text())))
+    expected = {entry["name"]: entry["value"] for entry in case.facts["expect"]}
+    minima = [expected["minimum 1: f, k1, k2"], expected["minimum 2: f, k1, k2"]]
+    found = list(values(tree).values())
+    nearest = min(minima, key=lambda m: abs(m[0] - found[0]))
+    np.testing.assert_allclose(found, nearest, rtol=1e-4)
+    assert float(tree["statistics/chi_square"]) == pytest.approx(expected["chi_square of both"], rel=1e-5)
+    (other,) = [m for m in minima if m is not nearest]
+    assert all(f"{value:.4g}"[:5] in tree.attrs["warnings"] for value in other), tree.attrs["warnings"]
+
+
+def test_bellman_without_a_start(data):
+    """2 NO + O2: published optimum p1 = 4.5704e-6, p2 = 2.7845e-4, objective 22.03094 (Esposito & Floudas 2000)."""
+    case = data("ef-bellman-no-o2")
+    parameters = {"p1": {"unit": "m^6/mol^2/min"}, "p2": {"unit": "m^3/mol/min"}}
+    study = {
+        "formulas": False,
+        "reactions": {"r1": {"equation": "A + B -> C", "rate": "p1*[A]*[B]^2 - p2*[C]^2", "parameters": parameters}},
+        "reactor": {"type": "batch"},
+        "initial": {"A": "126.2 mol/m^3", "B": "91.9 mol/m^3", "C": "0 mol/m^3"},
+        "data": {"columns": {"time": "time [min]", "C": "y [mol/m^3]"}},
+    }
+    tree = fit_tree(fit_problem(problem(study, (case.folder / "data.csv").read_text())))
+    expected, tolerance = case.facts["expected"], case.facts["tolerance"]
+    np.testing.assert_allclose(list(values(tree).values()), list(expected["parameters"].values()), rtol=tolerance["parameters_rel"])
+    assert float(tree["statistics/ssr"]) == pytest.approx(expected["objective"], rel=tolerance["objective_rel"])
+    errors = list(expected["std_errors_linear"].values())
+    np.testing.assert_allclose(tree["parameters/stderr"].values, errors, rtol=tolerance["std_errors_rel"])
