@@ -171,7 +171,9 @@ def is_mark(cell: str, more: frozenset[str] = frozenset()) -> bool:
     `more` : further marks, casefolded.
     """
     folded = cell.casefold()
-    return folded in MARKS or folded in more or _OVERFLOWN.fullmatch(cell) is not None or is_limit(cell)
+    if folded in more:
+        return True
+    return not cell[:1].isdigit() and (folded in MARKS or _OVERFLOWN.fullmatch(cell) is not None or is_limit(cell))
 
 
 def looks_like_number(cell: str) -> bool:

@@ -215,16 +215,18 @@ def _delimiter(lines: Sequence[str]) -> str:
         return ","
     standing = {mark: sum(mark in line for line in bare) for mark in ("\t", ";", ",")}
     best = max(standing, key=lambda mark: standing[mark])
-    in_blanks = [len(line.split()) for line in bare]
-    if (
-        not standing["\t"]
-        and not standing[";"]
-        and 2 * sum(_COMMA_NUMBERS.fullmatch(line.strip()) is not None for line in bare) > len(bare)
-    ):
+    if not standing["\t"] and not standing[";"] and _is_in_blanks_with_decimal_commas(bare):
         return " "
-    if 2 * standing[best] < len(bare) and 2 * sum(words > 1 for words in in_blanks) > len(bare) and _is_number_in(bare):
+    several = sum(len(line.split()) > 1 for line in bare)
+    if 2 * standing[best] < len(bare) < 2 * several and _is_number_in(bare):
         return " "
     return best if standing[best] else ","
+
+
+def _is_in_blanks_with_decimal_commas(lines: Sequence[str]) -> bool:
+    """Whether half of the lines or more are numbers with blanks between them, and the others have no comma."""
+    others = [line for line in lines if not _COMMA_NUMBERS.fullmatch(line.strip())]
+    return 2 * len(others) <= len(lines) and not any("," in line for line in others)
 
 
 def _is_number_in(lines: Sequence[str]) -> bool:

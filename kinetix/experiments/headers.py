@@ -18,6 +18,7 @@ from kinetix.experiments.dialect import Comment, Layout, Record, Records
 from kinetix.units import parse_unit
 
 _EXAMPLE = "for example 'time [s],A [mol/L]'"
+_LOOKED_AT = 200  # rows; a header stands above them
 _NAMES_BY_HAND = 'header = ["time [s]", "A [mol/L]"] under [data]'
 
 
@@ -59,12 +60,16 @@ def parse_header(text: str, position: int = 1) -> Header:
 
 
 def is_unit(text: str) -> bool:
-    """Whether a text is a unit, of which `-` is one and `1` is not."""
+    """Whether a text is a unit, of which `-` is one; `1` is not, nor is `A0`, which reads as ampere to the power of nothing.
+
+    >>> is_unit("mol/L"), is_unit("1"), is_unit("A0"), is_unit("tau")
+    (True, False, False, False)
+    """
     try:
         parse_unit(text)
     except UnitError:
         return False
-    return text.strip() != "1"
+    return text.strip() != "1" and re.search(r"[^\d.]0$", text.strip()) is None
 
 
 def _trailing_group(text: str) -> int:
@@ -108,6 +113,10 @@ def split_header(records: Records, source: str, layout: Layout, problems: Proble
         note = f"{source}: the header is the comment in line {commented.line}."
         return _below((commented.line, commented.cells), records.rows, source, [note])
     start = _first_full_row(records.rows)
+    if records.delimiter == " ":
+        start = _last_before_numbers(records.rows, start)
+    if start and _has_gap(records.rows[start - 1][1]) and _is_groups(records.rows[start - 1][1], records.rows[start][1]):
+        start -= 1
     titles, (header, *body) = records.rows[:start], records.rows[start:]
     notes = [f"{source}, line {line}: taken as a title above the header and not read: '{_shown(cells)}'." for line, cells in titles]
     if body and _looks_like_data(header[1]) and _same_kinds(header[1], body[0][1]):
@@ -194,6 +203,7 @@ def _joined(rows: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
 
 def _first_full_row(rows: Sequence[Record]) -> int:
     """The place of the first row that is as wide as most rows of numbers and no such row itself; 0 where there is none."""
+    rows = rows[:_LOOKED_AT]
     widths = Counter(_width(cells) for _, cells in rows if _looks_like_data(cells))
     if not widths:
         widths = Counter([max(_width(cells) for _, cells in rows)])
@@ -207,6 +217,15 @@ def _first_full_row(rows: Sequence[Record]) -> int:
         if _width(cells) >= width:
             return place
     return 0
+
+
+def _last_before_numbers(rows: Sequence[Record], start: int) -> int:
+    """Where blanks separate the columns, a title may have as many words as there are columns: the last line above the numbers counts."""
+    numbers = next((place for place, (_, cells) in enumerate(rows) if _looks_like_data(cells)), 0)
+    place = numbers - 1
+    while place > start and (_is_units_row(rows[place][1], ()) or _width(rows[place][1]) != _width(rows[numbers][1])):
+        place -= 1
+    return max(place, start)
 
 
 def _header_in_comment(records: Records) -> Comment | None:
@@ -270,6 +289,11 @@ def _is_groups(names: tuple[str, ...], below: tuple[str, ...]) -> bool:
     width = max(len(names), len(below))
     joined = _joined([names + ("",) * (width - len(names)), below + ("",) * (width - len(below))])
     return len({text for text in joined if text}) == sum(1 for text in joined if text) and not _is_units_row(below, ())
+
+
+def _has_gap(cells: tuple[str, ...]) -> bool:
+    """Whether an empty cell stands before the last that holds something, as in groups and not in a title or `name;value`."""
+    return not all(cells[: _width(cells)])
 
 
 def _without_brackets(unit: str) -> str:

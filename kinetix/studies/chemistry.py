@@ -16,6 +16,9 @@ from kinetix.studies.numbers import Reference, Written, parse_constant, parse_nu
 from kinetix.studies.schema import ReactionSection
 from kinetix.units import CONCENTRATION, DIMENSIONLESS, RATE, TEMPERATURE, Dimension, Quantity, Unit, example_unit, parse_unit, require
 
+QUANTITIES = ("k", "A", "Ea", "b", "at", "kf", "kr", "K")
+"""What a reaction may say of its constants without a formula of its own."""
+
 Specification = Temperature | Reference
 """What stands for one constant: its own value, or the name of a shared one."""
 
@@ -95,7 +98,11 @@ def _law(
     if section.rate is not None:
         return _free_law(reaction, section, section.rate, network, named, {})
     if section.parameters:
-        raise ParameterError(f'Reaction \'{name}\': parameters without a rate. Write rate = "..." or law = "...", or remove them.')
+        names = list(section.parameters)
+        raise ParameterError(
+            f"Reaction '{name}': nothing uses {', '.join(names)}. Write rate = \"...\" or law = \"...\" with it, or remove it."
+            f"{nearest(names[0], QUANTITIES)}"
+        )
     reactants, products = dict(reaction.reactants), dict(reaction.products)
     if reaction.reversible:
         return _reversible_law(reaction, section, reactants, products)

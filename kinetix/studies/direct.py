@@ -12,9 +12,7 @@ from kinetix.experiments import Table, recognise
 from kinetix.network import Network, parse_network
 from kinetix.simulation import ReactorModel
 from kinetix.studies.building import reactor_of
-
-_THERMAL = ("k", "A", "kf", "kr", "K")
-
+from kinetix.studies.chemistry import QUANTITIES
 
 class Placed(NamedTuple):
     """Parameters by full name, put where a study file has them."""
@@ -64,12 +62,16 @@ def _into(section: dict[str, Any], path: list[str], value: Any, name: str) -> No
     head = "k" if path[0] == "k_ref" else path[0]
     if head == "order" and len(path) > 1:
         section.setdefault("orders", {})[".".join(path[1:])] = value
-    elif len(path) == 1:
-        section[head] = value
+        return
+    holder = section if head in QUANTITIES else section.setdefault("parameters", {})
+    before = holder.get(head)
+    if len(path) == 1:
+        # its parts may have come before it, or come after it
+        holder[head] = {**before, head: value} if isinstance(before, dict) else value
     elif len(path) == 2:
         part = {"k_ref": "k", "K_ref": "K"}.get(path[1], path[1])
-        holder = section if head in _THERMAL else section.setdefault("parameters", {})
-        holder.setdefault(head, {})[part] = value
+        known = before if isinstance(before, dict) else {} if before is None else {head: before}
+        holder[head] = {**known, part: value}
     else:
         raise ParameterError(f"Parameter '{name}' is not understood. Write for example r1.k, r1.Ea, r1.kf.Ea or r1.order.A.")
 

@@ -65,7 +65,8 @@ def parse_number(value: object, where: str, expect: Dimension | None = None) -> 
                 f"{where}: '{key}' stands beside {own}, not inside it. Write {own} = {{ ... }} and {key} = ... side by side."
             )
         if key not in _ESTIMATE_KEYS:
-            raise ParameterError(f"{where}: unknown key '{key}'. Known: {', '.join(_ESTIMATE_KEYS)}.{nearest(key, _ESTIMATE_KEYS)}")
+            known = [name for name in _ESTIMATE_KEYS if name not in _LATER]
+            raise ParameterError(f"{where}: unknown key '{key}'. Known: {', '.join(known)}.{nearest(key, known)}")
         if key in _LATER:
             raise ParameterError(f"{where}: {_LATER[key]} ('{key}') are not available yet. Remove '{key}'.")
     at = parse_temperature(table["at"], f"{where}.at") if "at" in table else None

@@ -235,7 +235,9 @@ def _sentence(source: str, path: tuple[str, ...], problem: Any) -> str:
         known = _known_keys(path[:-1])
         return f"{where}: unknown key '{path[-1]}'. Known: {', '.join(known)}.{nearest(str(path[-1]), known)}"
     if problem["type"] == "missing":
-        return f"{where}: missing. Write {path[-1]} = ..."
+        section = _section(path[:-1])
+        meaning = section.model_fields[path[-1]].description if section else None
+        return f"{where}: missing. Write {path[-1]} = ...{f' ({meaning})' if meaning else ''}."
     if path == ("schema",):
         return f"{where}: version {problem['input']!r} is not known to this kinetix; expected {SCHEMA_VERSION}."
     expected = _EXPECTED.get(problem["type"])

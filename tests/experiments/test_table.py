@@ -2,12 +2,9 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from kinetix.errors import DataError, InputError, Problems
-from kinetix.experiments import Vocabulary, build_campaign, parse_header, parse_table
-from kinetix.units import CONCENTRATION, TEMPERATURE
+from kinetix.errors import DataError, Problems
+from kinetix.experiments import parse_header, parse_table
 
 ROWS = (("0", "1.5"), ("60", "0.7"))
 
@@ -41,6 +38,11 @@ def numbers(text: str, position: int = 1) -> tuple[np.ndarray, list[str]]:
         ("rate[r1] [mol/L/s]", "rate[r1]", "mol/L/s"),
         ("A  conc.\u00a0[mol/L]", "A conc.", "mol/L"),
         ("A []", "A", None),
+        ("Temp./°C", "Temp.", "°C"),
+        ("Mass/%", "Mass", "%"),
+        ("r/(mol/(L s))", "r", "mol/(L s)"),
+        ("W/F", "W/F", None),
+        ("A/A0", "A/A0", None),
         ("remark", "remark", None),
     ],
 )
@@ -140,12 +142,12 @@ def test_numbers_with_decimal_comma(cell, value):
         ("1_000", "'1_000' is not a number"),
         ("0x10", "not a number"),
         ("12.5.1", "not a number"),
-        ("#DIV/0!", "'#DIV/0!' is not a number"),
-        ("12 437.5", "thousands separators"),
-        ("12'437.5", "thousands separators"),
-        ('"12,437.5"', "thousands separators"),
+        ("12 43.5", "not a number"),
+        ('"1,2345"', "decimal comma"),
         ('"1,5"', "decimal comma"),
-        ("<0.01", "is a limit"),
+        ('"12,437"', "may be 12437 (thousands separator) or 12.437 (decimal comma). Say decimal"),
+        ("~5", "is a limit"),
+        ("45 %", "is a percentage, but the column has another unit"),
     ],
 )
 def test_what_is_no_number_is_told_with_place(cell, words):
@@ -179,12 +181,13 @@ def test_empty(text):
         ("a,b\n1,2\n1,2,3\n", "line 3: 3 cells, but the header has 2 columns; the first without a column is '3'"),
         ("a,b\n1,5,2,5\n", "Decimal commas need semicolons or tabs"),
         ("a,b,a\n1,2,3\n", "line 1: columns 1 and 3 are both called 'a'"),
-        ("a,,c\n1,2,3\n", "line 1: column 2 has no header"),
         ("# c\n1,2\n3,4\n", "line 2: expected a header line with units"),
         ('a,b\n1,"2\n', "line 2: the quotes cannot be read"),
         ('a,b\n1,"2"x\n', "line 2: the quotes cannot be read"),
-        ("time  A\n1  2\n", "no comma, semicolon or tab"),
-        ("Run of Monday\ntime [s],A [mol/L]\n0,1\n", "line 1 is one cell, but the lines below have more"),
+        ("time  A\nx  y\nz  w\n", "no comma, semicolon or tab"),
+        ("time A\n0 1\n1\n2 3\n", "line 3: 1 cells, but the header has 2 columns. Where blanks separate the columns, write NaN"),
+        ("Run\n0,1\n0,2\n", "line 1 is one cell, but the lines below have more"),
+        ("0.1 A 3\n0.2 B 4\n", "expected a header line with units, for example"),
     ],
 )
 def test_refused(text, words):
@@ -192,19 +195,9 @@ def test_refused(text, words):
 
 
 def test_all_problems_of_a_table_at_once():
-    assert len(problems_of("a,a,\n1,2,3\n1,2,3,4\n")) == 3
+    assert len(problems_of('a,a,b\n1,2,3\n1,2,3,4\n1,"2\n')) == 3
 
 
 def test_dialect_in_words():
     assert parse_table("\ufeffa\tb\n1,5\t2\n", "x.csv").dialect == "columns separated by tabs, decimal comma, byte-order mark"
     assert parse_table("a\n1\n", "x.csv").dialect == "one column"
-
-
-@given(st.text(alphabet=st.sampled_from(list("aAT []/,;\t\"'\n\r#.0123456789eE-+°\ufeff")), max_size=120))
-def test_any_text_is_read_or_refused_with_sentences(text):
-    try:
-        table = parse_table(text, "x.csv")
-        build_campaign([table], Vocabulary(("A",), {"A": CONCENTRATION}, {"T": TEMPERATURE}), temperatures=False)
-    except InputError as error:
-        assert error.problems
-        assert all(isinstance(problem, str) and problem for problem in error.problems)

@@ -11,9 +11,9 @@ from kinetix.errors import DataError
 from kinetix.io.results import read_tree, whole_file, write_figures, write_summary, write_tree
 from kinetix.plots import figures
 from kinetix.report import summary, text_report
-from kinetix.results import fit_tree
+from kinetix.results import fit_tree, simulation_tree
 from kinetix.units import parse_unit
-from tests.results.examples import single_facts, steady_facts, timed_facts
+from tests.results.examples import simulated_batch, simulated_tank, single_facts, steady_facts, timed_facts
 
 EVERY = {
     "timed": timed_facts(),
@@ -39,6 +39,15 @@ def test_the_round_trip_is_identical(tmp_path, facts):
             assert found.attrs == values.attrs
             np.testing.assert_array_equal(found.values, values.values)
     assert [file.name for file in path.parent.iterdir()] == ["fit.nc"]
+
+
+@pytest.mark.parametrize("facts", [simulated_batch(), simulated_tank()], ids=["batch", "tank"])
+def test_the_round_trip_of_a_simulation_is_identical(tmp_path, facts):
+    tree = simulation_tree(facts)
+    back = read_tree(write_tree(tree, tmp_path / "simulation.nc"))
+    assert back.identical(tree)
+    assert back["simulation"]["status"].dtype == np.int64
+    assert back["simulation"].to_dataset().attrs == tree["simulation"].to_dataset().attrs
 
 
 def test_report_summary_and_figures_come_from_the_file_alone(tmp_path):

@@ -58,10 +58,6 @@ def test_missing_file_names_its_neighbour(tmp_path):
         read_table(tmp_path / "nowhere" / "experiment.csv")
 
 
-def test_folder_and_workbook(tmp_path):
+def test_folder(tmp_path):
     with pytest.raises(DataError, match="cannot be read"):
         read_table(tmp_path)
-    path = tmp_path / "run.xlsx"
-    path.write_bytes(b"PK\x03\x04" + bytes(range(256)))
-    with pytest.raises(DataError, match=r"run.xlsx is a spreadsheet workbook.*CSV"):
-        read_table(path)

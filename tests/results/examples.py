@@ -1,4 +1,4 @@
-"""Fits whose every number comes from SciPy and closed forms: A -> B in a batch over time, and in a stirred tank at steady state."""
+"""Fits and simulations whose every number comes from SciPy and closed forms: A -> B in a batch, and in a stirred tank."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from scipy.optimize import least_squares
 from scipy.special import chdtrc, stdtrit
 
 from kinetix.constants import GAS_CONSTANT
-from kinetix.results.facts import Condition, Curve, Dense, Derived, FitFacts
+from kinetix.results.facts import Condition, Curve, Dense, Derived, FitFacts, SimulationFacts
 from kinetix.status import Status
 from kinetix.units import Unit, parse_unit
 
@@ -256,4 +256,46 @@ def steady_facts(experiments: int = 9) -> FitFacts:
         iterations=4,
         evaluations=5,
         history=np.array([]),
+    )
+
+
+def simulated_batch() -> SimulationFacts:
+    """Two batches over 5 times, A in mol/L and B in mol/m^3; the second solve failed after its third time."""
+    temperature, times = np.array([330.0, 350.0]), np.tile(np.linspace(0.0, 20.0, 5) * 60, (2, 1))
+    predicted = batch(TRUE, temperature, times)
+    predicted[1, 3:] = np.nan
+    return SimulationFacts(
+        title="A → B",
+        parameter_names=NAMES,
+        values_si=TRUE,
+        units=(parse_unit("1/min"), parse_unit("kJ/mol")),
+        experiments=("cold", "hot"),
+        responses=("A", "B"),
+        response_units=(parse_unit("mol/L"), parse_unit("mol/m^3")),
+        times_si=times,
+        time_unit=parse_unit("min"),
+        predicted_si=predicted,
+        experiment_status=(Status.SUCCESS, Status.STEP_LIMIT),
+        experiment_steps=np.array([37, 10_000]),
+        conditions={"T": Condition(temperature, parse_unit("°C"))},
+        notes=("column 'T [°C]' read as T",),
+        provenance={"kinetix_version": "0.1.0", "device": "cpu"},
+    )
+
+
+def simulated_tank() -> SimulationFacts:
+    """One steady state, its conversion in percent, nothing optional."""
+    return SimulationFacts(
+        title="",
+        parameter_names=NAMES[:1],
+        values_si=TRUE[:1],
+        units=(parse_unit("1/s"),),
+        experiments=("1",),
+        responses=("conversion",),
+        response_units=(parse_unit("%"),),
+        times_si=np.zeros((1, 1)),
+        time_unit=None,
+        predicted_si=tank(TRUE, np.array([T_REF]), np.array([400.0])),
+        experiment_status=(Status.SUCCESS,),
+        experiment_steps=np.array([4]),
     )

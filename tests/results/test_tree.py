@@ -1,15 +1,15 @@
-"""The DataTree of a fit: every variable as the schema says, in the user's units, with attributes that netCDF takes."""
+"""The DataTrees of fits and simulations: every variable as the schema says, in the user's units, with attributes that netCDF takes."""
 
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from kinetix.results import VARIABLES, Condition, FitFacts, fit_tree
+from kinetix.results import VARIABLES, Condition, FitFacts, fit_tree, simulation_tree
 from kinetix.results.schema import ATTRIBUTES
 from kinetix.status import Status
 from kinetix.units import parse_unit
-from tests.results.examples import single_facts, steady_facts, timed_facts
+from tests.results.examples import TRUE, batch, simulated_batch, simulated_tank, single_facts, steady_facts, timed_facts
 
 LISTED = {(row.group, row.name): row for row in VARIABLES}
 
@@ -25,11 +25,15 @@ EVERY = {
     "steady": steady_facts(),
     "points": with_points(timed_facts()),
 }
+TREES = {name: fit_tree(facts) for name, facts in EVERY.items()} | {
+    "simulated batch": simulation_tree(simulated_batch()),
+    "simulated tank": simulation_tree(simulated_tank()),
+}
 
 
-@pytest.mark.parametrize("facts", EVERY.values(), ids=EVERY)
-def test_every_variable_is_as_the_schema_says(facts):
-    for group in fit_tree(facts).children.values():
+@pytest.mark.parametrize("tree", TREES.values(), ids=TREES)
+def test_every_variable_is_as_the_schema_says(tree):
+    for group in tree.children.values():
         for name, found in group.to_dataset().variables.items():
             row = LISTED.get((group.name, name)) or LISTED[group.name, "*"]
             assert found.dims == row.dims
@@ -38,19 +42,18 @@ def test_every_variable_is_as_the_schema_says(facts):
 
 
 def test_every_row_of_the_schema_occurs():
-    groups = [group for facts in EVERY.values() for group in fit_tree(facts).children.values()]
+    groups = [group for tree in TREES.values() for group in tree.children.values()]
     occurring = {(group.name, name) for group in groups for name in group.to_dataset().variables}
     assert {row for row in LISTED if row[1] != "*"} <= occurring
     assert len(LISTED) == len(VARIABLES)
 
 
-@pytest.mark.parametrize("facts", EVERY.values(), ids=EVERY)
-def test_attributes_are_text_or_numbers(facts):
-    tree = fit_tree(facts)
+@pytest.mark.parametrize("tree", TREES.values(), ids=TREES)
+def test_attributes_are_text_or_numbers(tree):
     values = list(tree.attrs.values())
     values += [value for group in tree.children.values() for found in group.variables.values() for value in found.attrs.values()]
     assert {type(value) for value in values} <= {str, int, float}
-    assert set(ATTRIBUTES) <= set(tree.attrs)
+    assert "simulation" in tree.children or set(ATTRIBUTES) <= set(tree.attrs)
 
 
 def test_values_are_in_the_units_of_the_user():
@@ -139,3 +142,40 @@ def test_status_and_warnings_stand_in_the_root():
     assert attributes["warnings"].splitlines()[0] == "T = 25 K is outside 150-3000 K."
     assert "did not converge" in attributes["warnings"]
     assert "NOT converge" in attributes["verdict"]
+
+
+def test_a_simulation_in_the_units_of_the_user():
+    facts = simulated_batch()
+    tree = simulation_tree(facts)
+    simulation = tree["simulation"].to_dataset()
+    A, B = np.moveaxis(batch(TRUE, np.array([330.0, 350.0]), facts.times_si), -1, 0)
+    np.testing.assert_allclose(simulation["predicted"].sel(response="A", experiment="cold"), A[0] / 1000, rtol=1e-14)
+    np.testing.assert_allclose(simulation["predicted"].sel(response="B", experiment="cold"), B[0], rtol=1e-14)
+    assert simulation["predicted"].attrs["units"] == "see coordinate unit"
+    np.testing.assert_allclose(simulation["t"], np.tile([0, 5, 10, 15, 20], (2, 1)))
+    assert simulation["t"].attrs["units"] == "min"
+    np.testing.assert_allclose(tree["parameters"]["value"], [0.15, 60.0])
+    np.testing.assert_allclose(tree["conditions"]["T"], [56.85, 76.85])
+    assert tree.attrs == {
+        "title": "A → B",
+        "notes": "column 'T [°C]' read as T",
+        "kinetix_version": "0.1.0",
+        "device": "cpu",
+    }
+
+
+def test_a_solve_that_failed_is_nan_with_its_status():
+    simulation = simulation_tree(simulated_batch())["simulation"].to_dataset()
+    assert simulation["status"].values.tolist() == [Status.SUCCESS, Status.STEP_LIMIT]
+    assert np.isnan(simulation["predicted"].sel(experiment="hot")[3:]).all()
+    assert np.isfinite(simulation["predicted"].sel(experiment="hot")[:3]).all()
+    assert "2 step limit" in simulation["status"].attrs["meanings"]
+    assert simulation["steps"].values.tolist() == [37, 10_000]
+
+
+def test_a_steady_state_has_no_time_and_no_group_that_does_not_apply():
+    tree = simulation_tree(simulated_tank())
+    assert set(tree.children) == {"parameters", "simulation"}
+    assert "t" not in tree["simulation"].to_dataset().variables
+    np.testing.assert_allclose(tree["simulation"]["predicted"], [[[50.0]]])
+    assert tree["simulation"]["predicted"].attrs["units"] == "%"
