@@ -100,7 +100,7 @@ def _law(
     if section.parameters:
         names = list(section.parameters)
         raise ParameterError(
-            f"Reaction '{name}': nothing uses {', '.join(names)}. Write rate = \"...\" or law = \"...\" with it, or remove it."
+            f'Reaction \'{name}\': nothing uses {", ".join(names)}. Write rate = "..." or law = "..." with it, or remove it.'
             f"{nearest(names[0], QUANTITIES)}"
         )
     reactants, products = dict(reaction.reactants), dict(reaction.products)

@@ -14,6 +14,7 @@ from kinetix.simulation import ReactorModel
 from kinetix.studies.building import reactor_of
 from kinetix.studies.chemistry import QUANTITIES
 
+
 class Placed(NamedTuple):
     """Parameters by full name, put where a study file has them."""
 
@@ -33,12 +34,15 @@ def place_parameters(network: Network, starts: Mapping[str, Any], known: Mapping
         known: the same for what is known.
 
     Raises:
-        ParameterError: a name that belongs nowhere.
+        ParameterError: a name that belongs nowhere, or one that is both known and estimated.
 
     >>> from kinetix.network import parse_network
     >>> place_parameters(parse_network("A -> B"), {"r1.k": "0.1 1/min"}, {"r1.Ea": "60 kJ/mol"}).reactions
     {'r1': {'equation': 'A -> B', 'k': {'start': '0.1 1/min'}, 'Ea': '60 kJ/mol'}}
     """
+    twice = [name for name in starts if name in known]
+    if twice:
+        raise ParameterError(f"Parameter '{twice[0]}' has a start and is known. Keep one.")
     placed = Placed({r.name: {"equation": r.equation} for r in network.reactions}, {}, {}, {})
     for values, estimated in ((starts, True), (known, False)):
         for name, text in values.items():

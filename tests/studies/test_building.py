@@ -149,8 +149,8 @@ ORDER = "0.1 mol/L/min"
             'Parameter \'r1.kf\' has neither start nor unit. Write start = "...", or unit = "L/mol" alone.',
         ),
         (
-            reaction(k="1 1/min", parameters={"kf": "1 1/min"}),
-            'Reaction \'r1\': parameters without a rate. Write rate = "..." or law = "...", or remove them.',
+            reaction(k="1 1/min", parameters={"Eaa": "1 kJ/mol"}),
+            "Reaction 'r1': nothing uses Eaa. Write rate = \"...\" or law = \"...\" with it, or remove it. Did you mean 'Ea'?",
         ),
         (reaction(**RATE, law="hill"), "Reaction 'r1': both rate and law are given. Keep one."),
         (

@@ -108,3 +108,94 @@ def test_what_is_missing_is_told(campaign, start, known, words):
     with pytest.raises(kx.InputError) as error:
         kx.fit(kx.Batch(CHAIN), campaign, start, known=known)
     assert all(word in str(error.value) for word in words), str(error.value)
+
+
+BATCH = kx.Batch(kx.parse_network("A -> B"))
+KNOWN = {"r1.k": "1 1/s", "initial.A": "1 mol/L", "initial.B": "0 mol/L"}
+
+
+@pytest.mark.parametrize(
+    ("reactor", "known", "options", "words"),
+    [
+        (
+            BATCH,
+            {**KNOWN, "r1.Eaa": "1 kJ/mol"},
+            {},
+            "Reaction 'r1': nothing uses Eaa. Write rate = \"...\" or law = \"...\" with it, or remove it. Did you mean 'Ea'?",
+        ),
+        (
+            kx.Batch(BATCH.network, rates={"r1": 3}),
+            KNOWN,
+            {},
+            '[reactions] r1.rate: expected text, found 3. rate: rate as a formula, for example "kf*[A]*[B]/(1 + K*[A])^2".',
+        ),
+        (kx.Batch(BATCH.network, rates={"r2": "k*[A]"}), KNOWN, {}, "No reaction 'r2' in the network; it has r1."),
+        (
+            kx.Batch(BATCH.network, responses={"X": "1 - [A"}),
+            KNOWN,
+            {},
+            "Response 'X': cannot read the formula '1 - [A': column 5: the bracket '[' is not closed by ']'.",
+        ),
+        (
+            BATCH,
+            KNOWN,
+            {"times": [1, 0]},
+            'Times [1, 0]: expected increasing times, none below 0, for example ["0 s", "60 s", "300 s"].',
+        ),
+        (
+            BATCH,
+            KNOWN,
+            {"times": None},
+            'No times to simulate. Write times = "0:60:61 min" under [simulate]; in Python times="0:60:61 min".',
+        ),
+        (BATCH, KNOWN, {"atol": "1e-9"}, "atol: '1e-9' has no unit: write one after the number, for example '1e-9 mol/L'."),
+        (
+            BATCH,
+            KNOWN,
+            {"conditions": {"tau": "1 min"}},
+            "[conditions] tau: a batch reactor has no such condition (known: T, P).",
+        ),
+        (
+            BATCH,
+            KNOWN,
+            {"conditions": {"T": 300}},
+            "[conditions] T: '300' has no unit: write one after the number, for example '300 K'.",
+        ),
+        (
+            kx.CSTR(BATCH.network),
+            {"r1.k": "1 1/s", "feed.default": "1 mol/L"},
+            {"conditions": {"tau": "1 min"}},
+            "times: nothing in a cstr reactor depends on time. Leave them out.",
+        ),
+    ],
+)
+def test_what_cannot_be_simulated_is_told(reactor, known, options, words):
+    with pytest.raises(kx.InputError) as error:
+        kx.simulate(reactor, known, **{"times": [0, 1], **options})
+    assert str(error.value) == words
+
+
+def test_a_campaign_has_its_own_times(campaign):
+    with pytest.raises(kx.InputError, match=r"^times: the campaign has its own. Leave them out.$"):
+        kx.simulate(kx.Batch(CHAIN), KNOWN, conditions=campaign, times=[0, 1])
+
+
+def test_a_campaign_with_sigma_is_simulated_as_it_is(tmp_path):
+    path = tmp_path / "runs.csv"
+    path.write_text("time [s],A [mol/L],sigma_A [mol/L]\n1,0.4,0.01\n2,0.1,0.01\n")
+    tree = kx.simulate(BATCH, KNOWN, conditions=kx.read_csv(path, BATCH))
+    np.testing.assert_allclose(tree["simulation/predicted"].sel(response="A")[0], np.exp([-1, -2]), rtol=1e-7)
+
+
+def test_a_reactor_takes_a_network():
+    with pytest.raises(kx.InputError, match=r"^A reactor takes a network, found 'A -> B'. Write parse_network\(\"A -> B\"\).$"):
+        kx.Batch("A -> B")
+
+
+def test_constants_of_a_rate_formula_have_names_of_their_own():
+    """r = Vmax A/(Km + A) in a tank: a quadratic in A."""
+    reactor = kx.CSTR(BATCH.network, rates={"r1": "Vmax*[A]/(Km + [A])"})
+    known = {"r1.Vmax": "0.2 mol/L/min", "r1.Km": "0.5 mol/L", "feed.A": "1 mol/L", "feed.B": "0 mol/L"}
+    tree = kx.simulate(reactor, known, conditions={"tau": "3 min"})
+    half = (1 - 0.5 - 0.2 * 3) / 2
+    assert float(tree["simulation/predicted"].sel(response="A").item()) == pytest.approx(half + np.sqrt(half**2 + 0.5), rel=1e-10)
