@@ -13,6 +13,7 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 
 # Distribution by distribution: the lowest room that may load it at import; None: loaded on use only, by any room.
 HEAVY = {
+    "openpyxl": None,
     "pint": None,
     "matplotlib": None,
     "scipy.stats": None,

@@ -55,9 +55,9 @@ def test_float32_host(case):
     np.testing.assert_allclose(by_tau, -k1 * A**2 / 1000, rtol=1e-5)
     dA_dk = -lanes["tau"] * A**2 / 1000
     np.testing.assert_allclose(by_p[0], dA_dk.sum() * k1 / given.parameters[0], rtol=1e-5)
-    batch = jax.vmap(jax.jacrev(lambda p: kx.predict(given.model, p, lanes).values[:, 0, 0]))(jnp.stack([p, p]))
+    batch = jax.jit(jax.vmap(jax.jacrev(lambda p: kx.predict(given.model, p, lanes).values[:, 0, 0])))(jnp.stack([p, p]))
     np.testing.assert_allclose(batch[1, :, 0], dA_dk * k1 / given.parameters[0], rtol=1e-5)
-    hessian = jax.jacfwd(jax.jacrev(loss, argnums=1), argnums=1)(p, tau)
+    hessian = jax.jit(jax.jacfwd(jax.jacrev(loss, argnums=1), argnums=1))(p, tau)
     np.testing.assert_allclose(np.diag(hessian), 2 * k1**2 * A**3 / 1e6, rtol=1e-4)
     np.testing.assert_array_equal(hessian - np.diag(np.diag(hessian)), 0)
 
@@ -88,8 +88,8 @@ def test_threads(case):
         np.testing.assert_allclose(results[i][:, 0, 0], closed_form(k1, k2, lanes["tau"])[0], rtol=1e-12)
 
 
-@pytest.mark.parametrize("temperature", ["constant", "program"])
-def test_batch_in_a_float32_host(temperature):
+@pytest.mark.parametrize(("temperature", "compiled"), [("constant", False), ("program", True)])
+def test_batch_in_a_float32_host(temperature, compiled):
     reactor = kx.Batch(kx.parse_network("A -> B"))
     known = {"r1.A": "2e6 1/min", "r1.Ea": "50 kJ/mol", "initial.A": "1 mol/L", "initial.B": "0 mol/L"}
     given = kx.problem(reactor, known, conditions={"T": "340 K"}, times=[0.0, 60.0, 300.0])
@@ -103,7 +103,8 @@ def test_batch_in_a_float32_host(temperature):
     def loss(p):
         return jnp.sum(kx.predict(given.model, p, lanes).values[0, :, 0])
 
-    value, slope = jax.jit(jax.value_and_grad(loss))(jnp.asarray(given.parameters, jnp.float32))
+    value_and_grad = jax.value_and_grad(loss)
+    value, slope = (jax.jit(value_and_grad) if compiled else value_and_grad)(jnp.asarray(given.parameters, jnp.float32))
     assert value.dtype == jnp.float32
     np.testing.assert_allclose(value, 1000 * np.exp(-k * t).sum(), rtol=1e-6)
     np.testing.assert_allclose(slope[0] * given.parameters[0], (-1000 * k * t * np.exp(-k * t)).sum(), rtol=1e-5)
