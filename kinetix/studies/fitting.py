@@ -129,6 +129,25 @@ def _other_optima(problem: Problem, best: Outcome, outcomes: list[Outcome]) -> l
     return list(dict.fromkeys(sentences))[:1]
 
 
+WITHOUT_EFFECT = 1e-9
+"""Change of all predictions together, relative to the data, below which a parameter is said to have no effect on them."""
+
+
+def _without_effect(problem: Problem, outcome: Outcome) -> list[str]:
+    """Sentences about parameters that change no measured value: their error may be small for no other reason than a perfect fit."""
+    table = problem.table
+    size = np.linalg.norm(problem.observed * problem.weights)
+    effects = np.linalg.norm(outcome.R[:-1, :-1], axis=0)
+    sentences = []
+    for position, effect, value, held in zip(table.free, effects, outcome.theta, outcome.held, strict=True):
+        p = table.parameters[position]
+        if not held and effect * (1.0 if p.scale == "log" else abs(value)) <= WITHOUT_EFFECT * size:
+            sentences.append(
+                f"No measured value changes with {p.name} where the fit ended: the data do not determine it, whatever its error says."
+            )
+    return sentences
+
+
 def _precision(problem: Problem) -> float:
     """Relative error of the computed predictions."""
     integrated = isinstance(problem.spoken, ReactorModel) and problem.spoken.reactor.timed
@@ -230,7 +249,7 @@ def _facts(problem: Problem, evaluator: Evaluator, outcome: Outcome, final: Eval
         profiles=_profiles(problem, evaluator, theta) if _timed(problem) else None,
         arrhenius=_arrhenius(problem, values, covariance, q),
         notes=campaign.notes,
-        warnings=(),
+        warnings=tuple(_without_effect(problem, outcome)),
         provenance=origin(problem) | provenance,
     )
 

@@ -162,3 +162,14 @@ def test_bellman_without_a_start(data):
     assert float(tree["statistics/ssr"]) == pytest.approx(expected["objective"], rel=tolerance["objective_rel"])
     errors = list(expected["std_errors_linear"].values())
     np.testing.assert_allclose(tree["parameters/stderr"].values, errors, rtol=tolerance["std_errors_rel"])
+
+
+def test_a_parameter_without_effect_is_told():
+    """Nothing reacts in these data: any k small enough fits them exactly."""
+    study = {
+        "reactions": {"r1": {"equation": "A -> B", "k": {}}},
+        "reactor": {"type": "batch"},
+        "initial": {"A": "1 mol/L", "B": "0 mol/L"},
+    }
+    tree = fit_tree(fit_problem(problem(study, "time [s],A [mol/L]\n0,1\n10,1\n20,1\n")))
+    assert "No measured value changes with r1.k" in tree.attrs["warnings"]
