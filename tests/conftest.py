@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import hypothesis
+import jax
 import numpy as np
 import pytest
 
@@ -54,6 +55,13 @@ def _column(cells: tuple[str, ...]) -> np.ndarray:
         return np.array([float(cell or "nan") for cell in cells])
     except ValueError:
         return np.array(cells)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _compiled_programs() -> Iterator[None]:
+    """Programs are shared within a file; kept for the whole run they would take several GB."""
+    yield
+    jax.clear_caches()
 
 
 @pytest.fixture

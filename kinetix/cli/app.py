@@ -10,6 +10,7 @@ from kinetix.cli.arrhenius import arrhenius
 from kinetix.cli.check import check
 from kinetix.cli.devices import devices
 from kinetix.cli.fit import fit
+from kinetix.cli.report import report
 from kinetix.cli.simulate import simulate
 
 app = typer.Typer(
@@ -19,7 +20,7 @@ app = typer.Typer(
     add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-for command in (fit, arrhenius, check, simulate, devices):
+for command in (fit, arrhenius, check, simulate, report, devices):
     app.command(no_args_is_help=command is not devices)(command)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -9,7 +10,7 @@ import typer
 
 from kinetix.cli.messages import telling
 from kinetix.cli.options import Columns, Device, Json, Out, Quiet, Sigma, pairs
-from kinetix.cli.work import Source, Supplement, Wishes, answer, began, conclude, fitted
+from kinetix.cli.work import Source, Wishes, answer, began, conclude, fitted
 
 
 def arrhenius(
@@ -40,7 +41,8 @@ def arrhenius(
     The search starts from the straight line of ln k over 1/T.
 
     Prints the report of the fit, then ln A and Ea with covariance and correlation. Then writes to the folder given by --out
-    (default: <name>-arrhenius in the current folder) fit.nc, summary.json, report.txt and figures as PNG.
+    (default: <name>-arrhenius in the current folder) fit.nc, summary.json, report.html, report.md, parameters.csv and
+    figures as PNG.
     """
     columns = pairs("--column", column, "k=k1 [1/s]")
 
@@ -59,6 +61,6 @@ def arrhenius(
         from kinetix.studies.arrhenius import arrhenius_pair, with_measured_constants
 
         pair = arrhenius_pair(facts, problem.constants[0].T_ref)
-        supplement = Supplement(f"\n{pair}\n", {"arrhenius": pair.as_dict()})
-        answer(with_measured_constants(facts, problem.campaign), wishes, supplement)
+        facts = replace(with_measured_constants(facts, problem.campaign), supplement=str(pair))
+        answer(facts, wishes, {"arrhenius": pair.as_dict()})
         conclude(facts)

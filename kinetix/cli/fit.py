@@ -75,7 +75,7 @@ def fit(
 
     Prints what was recognised in the data and a report: the verdict, every parameter with its standard error and 95 %
     interval, and warnings. Then writes to the folder given by --out (default: <name>-fit in the current folder) fit.nc,
-    summary.json, report.txt and figures as PNG, replacing those of an earlier fit.
+    summary.json, report.html, report.md, parameters.csv and figures as PNG, replacing those of an earlier fit.
 
     Exit code 0 if the fit converged; 1 if it did not (its best point is written all the same) or if the input cannot be
     used (nothing is written). Ctrl-C keeps the best point so far.

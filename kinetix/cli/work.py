@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -51,14 +52,6 @@ class Wishes:
     max_iterations: int | None = None
     max_seconds: float | None = None
     device: str | None = None
-
-
-@dataclass(frozen=True)
-class Supplement:
-    """What a command adds to the answer of a fit: text below the report, entries of the summary."""
-
-    text: str = ""
-    entries: Mapping[str, object] = field(default_factory=dict)
 
 
 def began(context: typer.Context) -> float:
@@ -142,17 +135,18 @@ def fitted(read: Callable[[], Source], wishes: Wishes, since: float) -> tuple[Fi
                 study_text=source.text,
                 import_seconds=import_seconds,
                 device=device.device_kind,
+                date=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
             )
     return facts, problem
 
 
-def answer(facts: FitFacts, wishes: Wishes, supplement: Supplement = Supplement()) -> None:
-    """The answer on stdout, then in files, pictures last."""
+def answer(facts: FitFacts, wishes: Wishes, entries: Mapping[str, object] | None = None) -> None:
+    """The answer on stdout, then in files, for readers last; `entries` are further ones of the summary."""
     from kinetix.results import fit_tree
 
     tree = fit_tree(facts)
-    _print_answer(tree, wishes, supplement)
-    _write_answer(tree, wishes, supplement)
+    _print_answer(tree, wishes, entries or {})
+    _write_answer(tree, wishes, entries or {})
 
 
 def conclude(facts: FitFacts) -> None:
@@ -161,27 +155,36 @@ def conclude(facts: FitFacts) -> None:
         raise fail([f"the fit did not converge: {facts.message or facts.status.sentence}."])
 
 
-def _print_answer(tree: xr.DataTree, wishes: Wishes, supplement: Supplement) -> None:
+def report_files() -> list[str]:
+    """The names that files of a report may have or had."""
+    from kinetix.plots import FIGURES
+
+    return ["report.html", "report.md", "parameters.csv", "report.txt", *(f"{name}.png" for name in FIGURES)]
+
+
+def written_to(folder: Path, paths: Sequence[Path]) -> str:
+    """What was written where, as a line."""
+    return f"Written to {folder}: {', '.join(path.name for path in paths)}"
+
+
+def _print_answer(tree: xr.DataTree, wishes: Wishes, entries: Mapping[str, object]) -> None:
     from kinetix.report import summary, text_report
 
     if wishes.as_json:
-        typer.echo(json.dumps({**summary(tree), **supplement.entries}, indent=2, ensure_ascii=False, allow_nan=False))
+        typer.echo(json.dumps({**summary(tree), **entries}, indent=2, ensure_ascii=False, allow_nan=False))
     elif not wishes.quiet:
         printed = tree.copy()
         printed.attrs["notes"] = ""  # they were printed before
-        typer.echo(text_report(printed) + supplement.text)
+        typer.echo(text_report(printed))
 
 
-def _write_answer(tree: xr.DataTree, wishes: Wishes, supplement: Supplement) -> None:
-    from kinetix.io import whole_folder, write_figures, write_fit
-    from kinetix.plots import FIGURES, figures
+def _write_answer(tree: xr.DataTree, wishes: Wishes, entries: Mapping[str, object]) -> None:
+    from kinetix.io import write_fit, write_report
 
     with progress(wanted=not wishes.quiet) as say:
         say("writing")
-        former = [f"{name}.png" for name in FIGURES]
-        paths = write_fit(tree, wishes.out, entries=supplement.entries, appendix=supplement.text, remove=former)
+        paths = write_fit(tree, wishes.out, entries=entries, remove=report_files())
         say("drawing")
-        with whole_folder(wishes.out) as stage:
-            paths += write_figures(figures(tree), stage)
+        paths += write_report(tree, wishes.out)
     if not wishes.quiet:
-        typer.echo(f"Written to {wishes.out}: {', '.join(path.name for path in paths)}", err=wishes.as_json)
+        typer.echo(written_to(wishes.out, paths), err=wishes.as_json)

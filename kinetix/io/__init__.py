@@ -4,6 +4,7 @@ from kinetix.io.campaigns import read_csv as read_csv
 from kinetix.io.folders import whole_folder as whole_folder
 from kinetix.io.folders import writable_place as writable_place
 from kinetix.io.folders import write_fit as write_fit
+from kinetix.io.folders import write_report as write_report
 from kinetix.io.results import read_tree as read_tree
 from kinetix.io.results import write_figures as write_figures
 from kinetix.io.results import write_summary as write_summary

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import xarray as xr
 
-from kinetix.io.results import write_summary, write_tree
-from kinetix.report import summary, text_report
+from kinetix.io.results import write_figures, write_summary, write_tree
+from kinetix.report import Picture, html_report, markdown_report, parameters_csv, summary
 
 
 @contextmanager
@@ -73,17 +73,15 @@ def write_fit(
     folder: str | os.PathLike[str],
     *,
     entries: Mapping[str, object] | None = None,
-    appendix: str = "",
     remove: Collection[str] = (),
 ) -> list[Path]:
-    """Write a fit as FOLDER/fit.nc, FOLDER/summary.json and FOLDER/report.txt, all three or none.
+    """Write the numbers of a fit as FOLDER/fit.nc and FOLDER/summary.json, both or none.
 
     Arguments:
         tree: a result of `kinetix.results.fit_tree`.
         folder: where to; made where it does not exist.
         entries: further entries of summary.json.
-        appendix: what stands below the report in report.txt.
-        remove: files of an earlier result that go, such as figures that no longer fit.
+        remove: files of an earlier result that go, such as a report that no longer fits.
 
     Returns:
         The paths.
@@ -94,5 +92,32 @@ def write_fit(
     with whole_folder(folder, remove=remove) as stage:
         write_tree(tree, stage / "fit.nc")
         write_summary({**summary(tree), **(entries or {})}, stage / "summary.json")
-        (stage / "report.txt").write_text(text_report(tree) + appendix, encoding="utf-8")
-    return [Path(folder, name) for name in ("fit.nc", "summary.json", "report.txt")]
+    return [Path(folder, name) for name in ("fit.nc", "summary.json")]
+
+
+def write_report(tree: xr.DataTree, folder: str | os.PathLike[str], *, remove: Collection[str] = ()) -> list[Path]:
+    """Write a fit for readers as FOLDER/report.html, report.md, parameters.csv and a picture per figure, all or none.
+
+    report.html is complete in itself; report.md refers to the pictures.
+
+    Arguments:
+        tree: a result of `kinetix.results.fit_tree`, fresh or read from a file.
+        folder: where to; made where it does not exist.
+        remove: files of an earlier report that go.
+
+    Returns:
+        The paths.
+
+    Raises:
+        OSError: the place cannot be written to.
+    """
+    from kinetix.plots import caption_of, embedded, figures
+
+    with whole_folder(folder, remove=remove) as stage:
+        drawn = figures(tree)
+        pictures = [Picture(name, caption_of(figure), *embedded(figure)) for name, figure in drawn.items()]
+        (stage / "report.html").write_text(html_report(tree, pictures), encoding="utf-8")
+        (stage / "report.md").write_text(markdown_report(tree, pictures), encoding="utf-8")
+        (stage / "parameters.csv").write_text(parameters_csv(tree), encoding="utf-8", newline="")
+        names = [path.name for path in write_figures(drawn, stage)]
+    return [Path(folder, name) for name in ("report.html", "report.md", "parameters.csv", *names)]

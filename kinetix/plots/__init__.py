@@ -8,22 +8,24 @@ from typing import TYPE_CHECKING
 import xarray as xr
 
 from kinetix.plots.arrhenius import arrhenius
+from kinetix.plots.embedding import embedded
 from kinetix.plots.parity import parity
 from kinetix.plots.profiles import profiles
 from kinetix.plots.residuals import residuals
 from kinetix.plots.responses import responses
+from kinetix.plots.sheet import caption_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 FIGURES: dict[str, Callable[[xr.DataTree], Figure | None]] = {
-    "parity": parity,
-    "residuals": residuals,
     "profiles": profiles,
     "responses": responses,
     "arrhenius": arrhenius,
+    "parity": parity,
+    "residuals": residuals,
 }
-"""Name -> function that draws it, or gives None where it makes no sense for the result."""
+"""Name -> function that draws it, or gives None where it makes no sense for the result; in the order of a report."""
 
 
 def figures(tree: xr.DataTree, names: Sequence[str] = tuple(FIGURES)) -> dict[str, Figure]:
@@ -40,4 +42,4 @@ def figures(tree: xr.DataTree, names: Sequence[str] = tuple(FIGURES)) -> dict[st
     return {name: figure for name, figure in drawn.items() if figure is not None}
 
 
-__all__ = ["FIGURES", "arrhenius", "figures", "parity", "profiles", "residuals", "responses"]
+__all__ = ["FIGURES", "arrhenius", "caption_of", "embedded", "figures", "parity", "profiles", "residuals", "responses"]

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import xarray as xr
 
 from kinetix.constants import ZERO_CELSIUS
-from kinetix.plots.sheet import colour, sheet, with_unit
+from kinetix.plots.sheet import captioned, colour, sheet, with_unit
 from kinetix.results.tree import group_of
 
 if TYPE_CHECKING:
@@ -48,7 +48,12 @@ def arrhenius(tree: xr.DataTree) -> Figure | None:
             panel.legend(frameon=False, fontsize=9)
         _temperature_axis(panel, celsius)
         _readable_ticks(panel)
-    return page.figure
+    points = ", and the measured constants (circles)" if "point_T" in group.data_vars else ""
+    return captioned(
+        page.figure,
+        "Rate constants on a logarithmic scale against the reciprocal temperature, over the temperatures of the data: the fit (lines), "
+        f"its 95 % band from the joint covariance (shaded){points}.",
+    )
 
 
 def _draw(panel: Axes, group: xr.Dataset, index: int) -> None:

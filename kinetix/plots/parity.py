@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import xarray as xr
 
-from kinetix.plots.sheet import GUIDE, colour, marker_size, sheet, with_unit
+from kinetix.plots.sheet import GUIDE, captioned, colour, marker_size, sheet, with_unit
 from kinetix.results.phrases import near_one
 from kinetix.results.tree import group_of
 
@@ -47,4 +47,7 @@ def parity(tree: xr.DataTree) -> Figure | None:
         r_squared = float(group_of(tree, "statistics")["r_squared"].values[index])
         if np.isfinite(r_squared):
             panel.text(0.04, 0.96, f"$R^2$ = {near_one(r_squared)}", transform=panel.transAxes, va="top", fontsize=9)
-    return page.figure
+    return captioned(
+        page.figure,
+        "Predicted against observed values, by response. On the line the two agree; R² is the coefficient of determination.",
+    )

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import xarray as xr
 
 from kinetix.plots.against import Abscissa, varying_conditions
-from kinetix.plots.sheet import LARGEST_GRID, colour, marker_size, sheet, with_unit
+from kinetix.plots.sheet import LARGEST_GRID, captioned, colour, marker_size, sheet, with_unit
 from kinetix.results.tree import group_of
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def _by_experiment(tree: xr.DataTree, units: list[str]) -> Figure:
         page.figure.legend(
             handles.values(), handles.keys(), loc="outside upper center", ncols=min(len(names), 8), frameon=False, fontsize=9
         )
-    return page.figure
+    return captioned(page.figure, "Measured values (circles) and the fitted model (lines) over time, by experiment.")
 
 
 def _by_response(tree: xr.DataTree) -> Figure:
@@ -87,7 +87,10 @@ def _by_response(tree: xr.DataTree) -> Figure:
         panel.set_xlabel(with_unit("time", group["t"].attrs["units"]))
         panel.set_ylabel(with_unit(str(name), str(unit)))
     page.figure.colorbar(ScalarMappable(norm, shades), ax=list(page.panels), label=by.label, pad=0.01)
-    return page.figure
+    return captioned(
+        page.figure,
+        f"Measured values (dots) and the fitted model (lines) over time, by response; the colour of an experiment shows {by.label}.",
+    )
 
 
 def _draw(panel: Axes, tree: xr.DataTree, experiment: int, response: int, shade: object, *, crowded: bool) -> object:

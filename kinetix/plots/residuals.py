@@ -8,13 +8,12 @@ import numpy as np
 import xarray as xr
 
 from kinetix.plots.against import Abscissa, over_time, varying_conditions
-from kinetix.plots.sheet import GUIDE, colour, marker_size, sheet, with_unit
+from kinetix.plots.sheet import GUIDE, captioned, colour, marker_size, sheet, with_unit
+from kinetix.results.residuals import standardised_residuals
 from kinetix.results.tree import group_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-_LABELS = {"trusted": "residual / σ", "scaled": "residual / (s σ)", "estimated": "residual / s"}
 
 
 def residuals(tree: xr.DataTree) -> Figure | None:
@@ -30,8 +29,7 @@ def residuals(tree: xr.DataTree) -> Figure | None:
         A figure with a row of panels per response: against the prediction, and against time, T, or the first condition that varies.
     """
     group = group_of(tree, "predictions")
-    scale, label = _scale(tree)
-    standardised = group["weighted_residual"].values / scale
+    standardised, label = standardised_residuals(tree)
     seen = group["measured"].values & np.isfinite(standardised)
     shown = [index for index in range(group.sizes["response"]) if seen[..., index].any()]
     if not shown:
@@ -58,16 +56,11 @@ def residuals(tree: xr.DataTree) -> Figure | None:
             panel.set_xlabel(axis)
             if column == 0:
                 panel.set_ylabel(f"{name}: {label}" if len(shown) > 1 else label)
-    return page.figure
-
-
-def _scale(tree: xr.DataTree) -> tuple[float, str]:
-    """What the weighted residuals are divided by, and what they are then called."""
-    meaning = tree.attrs["sigma_meaning"]
-    s = float(group_of(tree, "statistics")["s"])
-    if meaning == "trusted":
-        return 1.0, _LABELS[meaning]
-    return (s, _LABELS[meaning]) if np.isfinite(s) and s > 0 else (1.0, "weighted residual")
+    return captioned(
+        page.figure,
+        f"Residuals (observed - predicted) over their standard deviation ({label}). About 95 % of them lie between the dashed lines if the "
+        "model is right; a pattern or a trend is what the model does not explain.",
+    )
 
 
 def _second_axis(tree: xr.DataTree) -> Abscissa | None:

@@ -8,7 +8,7 @@ import numpy as np
 import xarray as xr
 
 from kinetix.plots.against import over_time, varying_conditions
-from kinetix.plots.sheet import colour, marker_size, sheet, with_unit
+from kinetix.plots.sheet import captioned, colour, marker_size, sheet, with_unit
 from kinetix.results.tree import group_of
 
 if TYPE_CHECKING:
@@ -38,4 +38,4 @@ def responses(tree: xr.DataTree) -> Figure | None:
         panel.plot(x, group["observed"].values[:, :, index][kept], "o", markersize=marker_size(x.size), **style)
         panel.set_xlabel(axis.label)
         panel.set_ylabel(with_unit(str(name), str(unit)))
-    return page.figure
+    return captioned(page.figure, f"Measured values (circles) and predictions, joined by lines, against {axis.label}.")

@@ -61,6 +61,17 @@ def quiet(panel: Axes) -> None:
     panel.set_axisbelow(True)
 
 
+def captioned(figure: Figure, caption: str) -> Figure:
+    """The figure with its caption, for those who embed it; it is not drawn."""
+    figure.set_label(caption)
+    return figure
+
+
+def caption_of(figure: Figure) -> str:
+    """What the figure shows, in words."""
+    return str(figure.get_label())
+
+
 def colour(index: int) -> str:
     """The palette's colour for the `index`-th member of a group."""
     return PALETTE[index % len(PALETTE)]

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
 
 ERROR_DIGITS = 2
 MOST_DIGITS = 12
@@ -77,3 +81,55 @@ def _error(stderr: float, fixed: bool) -> str:
     if fixed and _exponent(stderr, ERROR_DIGITS) in FIXED_POINT:
         return _to_place(stderr, _last_place(stderr), fixed)
     return f"{stderr:.{ERROR_DIGITS - 1}e}"
+
+
+def alike(values: Sequence[float] | npt.NDArray[np.float64], digits: int = 5, spread: float = 1e3) -> list[str]:
+    """The numbers of a column with the same number of decimals, so many digits for the largest; `-` where there is none.
+
+    Numbers whose sizes differ by more than the factor `spread` keep digits of their own, with a power of ten where they are very
+    large or small.
+
+    >>> alike([0.5, 12.25, 100.0]), alike([1.0, 1e-5, math.nan]), alike([2.5e-7, 1e-7], 3)
+    (['0.50', '12.25', '100.00'], ['1', '1e-05', '-'], ['2.5e-07', '1e-07'])
+    >>> alike([330.0, 350.0]), alike([0.0, 0.0]), alike([]), alike([-1e-5, 0.123], 3, math.inf)
+    (['330', '350'], ['0', '0'], [], ['0.000', '0.123'])
+    """
+    numbers = np.asarray(values, dtype=np.float64)
+    sizes = np.abs(numbers[np.isfinite(numbers) & (numbers != 0)])
+    if sizes.size and (sizes.max() > spread * sizes.min() or not 1e-4 <= sizes.max() < 10.0**digits):
+        return [significant(float(value), digits) for value in numbers]
+    return decimal(numbers, max(0, digits - 1 - _exponent(float(sizes.max()), digits)) if sizes.size else 0)
+
+
+def decimal(values: Sequence[float] | npt.NDArray[np.float64], places: int) -> list[str]:
+    """Numbers with so many decimals, without those that are zero in all of them; `-` where there is none.
+
+    >>> decimal([0.5, 12.25, math.nan], 3), decimal([-0.0001, 3.0], 2)
+    (['0.50', '12.25', '-'], ['0', '3'])
+    """
+    texts = [f"{round(float(value), places) + 0.0:.{places}f}" if math.isfinite(value) else significant(float(value)) for value in values]
+    spare = min((len(text) - len(text.rstrip("0")) for text in texts if "." in text), default=0)
+    return [text[: len(text) - spare].rstrip(".") if "." in text else text for text in texts]
+
+
+def compared(
+    observed: npt.NDArray[np.float64], predicted: npt.NDArray[np.float64], deviation: npt.NDArray[np.float64]
+) -> tuple[list[str], list[str], list[str]]:
+    """Observed, predicted and residual values as three columns, to the place that the standard deviation of a value supports.
+
+    Where values that are not zero lie more than three decades below the largest, all keep digits of their own.
+
+    >>> compared(np.array([0.98, 0.031]), np.array([0.9766, 3e-7]), np.array([0.02, 0.02]))
+    (['0.980', '0.031'], ['0.977', '0.000'], ['0.003', '0.031'])
+    >>> compared(np.array([1.0, 1e-5]), np.array([1.1, 1.1e-5]), np.array([0.1, 1e-6]))
+    (['1', '1e-05'], ['1.1', '1.1e-05'], ['-0.1', '-1e-06'])
+    """
+    residual = observed - predicted
+    size = np.abs(observed)
+    largest = max(float(np.max(size, initial=0.0)), float(np.nanmax(np.abs(predicted), initial=0.0)))
+    known = deviation[np.isfinite(deviation) & (deviation > 0)]
+    small = (size < 1e-3 * largest) & (size > 3 * np.nan_to_num(deviation))
+    if not known.size or not 1e-4 <= largest < 1e6 or small.any():
+        return alike(observed), alike(predicted), alike(residual, 3)
+    places = min(max(0, -_last_place(float(known.min()))), MOST_DIGITS - 3 - _exponent(largest, ERROR_DIGITS))
+    return decimal(observed, places), decimal(predicted, places), decimal(residual, places)

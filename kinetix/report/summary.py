@@ -55,8 +55,8 @@ def provenance(tree: xr.DataTree) -> dict[str, str | int | float | None]:
 
 
 def lines(attributes: Mapping[Any, Any], name: str) -> list[str]:
-    """The lines of a text attribute; none if it is empty."""
-    return str(attributes[name]).splitlines()
+    """The lines of a text attribute; none if it is empty or, in the file of an older version, absent."""
+    return str(attributes.get(name, "")).splitlines()
 
 
 def failed_experiments(tree: xr.DataTree) -> list[str]:

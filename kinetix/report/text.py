@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import math
 import textwrap
 from collections.abc import Iterator, Sequence
 
-import numpy as np
 import xarray as xr
 
-from kinetix.report.numbers import estimate, significant
+from kinetix.report.rows import Setting, correlated_pairs, parameter_rows, response_rows, settings, statistics_rows
 from kinetix.report.summary import failed_experiments, lines, provenance
-from kinetix.results.phrases import correlation, count, listing, near_one, probability
+from kinetix.results.phrases import correlation, count, listing
 from kinetix.results.tree import group_of
 
 WIDTH = 96
@@ -30,23 +28,9 @@ def text_report(tree: xr.DataTree) -> str:
     Returns:
         Text that ends with a newline; no line is wider than 96 columns unless a table's own entries are.
     """
-    sections = (_head, _parameters, _warnings, _data, _statistics, _correlations, _origin)
+    sections = (_head, _parameters, _warnings, _data, _statistics, _correlations, _origin, _supplement)
     written = [list(section(tree)) for section in sections]
     return "\n\n".join("\n".join(section) for section in written if section) + "\n"
-
-
-def sigma_sentence(tree: xr.DataTree) -> str:
-    """What sigma means in this fit, and which quantile its intervals use."""
-    number = int(group_of(tree, "statistics")["dof"])
-    dof = f"{count(number, 'degree')} of freedom"
-    s = float(group_of(tree, "statistics")["s"])
-    if number <= 0 and tree.attrs["sigma_meaning"] != "trusted":
-        return "none: no degree of freedom is left to estimate sigma from"
-    return {
-        "trusted": "sigma trusted, as given: intervals use the normal quantile",
-        "scaled": f"sigma scaled: only the ratios of the given sigmas count, their size is multiplied by s = {s:.3g}, t with {dof}",
-        "estimated": f"no sigma given: estimated from the residuals, t with {dof}",
-    }[tree.attrs["sigma_meaning"]]
 
 
 def _head(tree: xr.DataTree) -> Iterator[str]:
@@ -62,37 +46,11 @@ def _head(tree: xr.DataTree) -> Iterator[str]:
 
 
 def _parameters(tree: xr.DataTree) -> Iterator[str]:
-    group = group_of(tree, "parameters")
-    rows = [
-        (
-            str(name),
-            *estimate(*(float(group[key].values[index]) for key in ("value", "stderr", "lower95", "upper95"))),
-            _unit(group["unit"], index),
-        )
-        for index, name in enumerate(group["parameter"].values)
-    ]
-    remarks = [_remark(group, index) for index in range(len(rows))]
-    if "derived" in group.coords:
-        keys = [f"derived_{key}" for key in ("value", "stderr", "lower95", "upper95")]
-        for index, name in enumerate(group["derived"].values):
-            row = estimate(*(float(group[key].values[index]) for key in keys))
-            rows.append((str(name), *row, _unit(group["derived_unit"], index)))
-            note = str(group["derived_note"].values[index])
-            remarks.append(f"derived: {note}" if note else "derived")
+    rows = parameter_rows(tree)
     header = ("Parameter", "value", "std error", "95 % from", "to", "unit")
-    table = _table(header, rows, right=(1, 2, 3, 4))
+    table = _table(header, [row[:-1] for row in rows], right=(1, 2, 3, 4))
     yield table[0]
-    yield from _with_remarks(table[1:], remarks)
-
-
-def _remark(group: xr.Dataset, index: int) -> str:
-    side = str(group["at_bound"].values[index])
-    if bool(group["fixed"].values[index]):
-        return "fixed"
-    if side:
-        unit = _unit(group["unit"], index)
-        return f"at {side} bound {significant(float(group[f'{side}_bound'].values[index]))}{'' if unit == '-' else ' ' + unit}"
-    return "" if math.isfinite(float(group["stderr"].values[index])) else "no standard error"
+    yield from _with_remarks(table[1:], [row.remark for row in rows])
 
 
 def _warnings(tree: xr.DataTree) -> Iterator[str]:
@@ -105,24 +63,15 @@ def _warnings(tree: xr.DataTree) -> Iterator[str]:
 
 
 def _data(tree: xr.DataTree) -> Iterator[str]:
-    group = group_of(tree, "predictions")
-    measured = group["measured"].values
-    r_squared = group_of(tree, "statistics")["r_squared"].values
-    rows: list[tuple[str, ...]] = []
-    for index, name in enumerate(group["response"].values):
-        values = group["observed"].values[..., index][measured[..., index]]
-        ends = (significant(float(values.min()), 4), significant(float(values.max()), 4)) if values.size else ("-", "-")
-        fraction = float(r_squared[index])
-        rows.append(
-            (str(name), str(values.size), *ends, _unit(group["unit"], index), near_one(fraction) if math.isfinite(fraction) else "-")
-        )
+    rows = response_rows(tree)
+    experiments = group_of(tree, "predictions").sizes["experiment"]
     number = int(group_of(tree, "statistics")["n_observations"])
-    yield f"Data: {count(group.sizes['experiment'], 'experiment')}, {count(number, 'observation')} of {count(len(rows), 'response')}"
+    yield f"Data: {count(experiments, 'experiment')}, {count(number, 'observation')} of {count(len(rows), 'response')}"
     table = _table(("Response", "values", "smallest", "largest", "unit", "R2"), rows, right=(1, 2, 3, 5))
     yield from (f"  {line}" for line in table)
-    settings = list(_settings(tree))
-    if settings:
-        yield from _wrapped("; ".join(settings), first="  at ", rest="     ")
+    shown = [_shown(setting) for setting in settings(tree)]
+    if shown:
+        yield from _wrapped("; ".join(shown), first="  at ", rest="     ")
     failed = failed_experiments(tree)
     if failed:
         yield from _wrapped(f"not simulated: {listing(failed)}", first="  ", rest="  ")
@@ -130,63 +79,24 @@ def _data(tree: xr.DataTree) -> Iterator[str]:
         yield from _wrapped(note, first="  - ", rest="    ")
 
 
-def _settings(tree: xr.DataTree) -> Iterator[str]:
-    """Each condition as "T 330 to 350 K"."""
-    if "t" in group_of(tree, "predictions").data_vars:
-        times = group_of(tree, "predictions")["t"].where(group_of(tree, "predictions")["measured"].any("response"))
-        yield _range("t", times)
-    if "conditions" in tree.children:
-        for values in group_of(tree, "conditions").data_vars.values():
-            yield _range(values.attrs["long_name"], values)
-
-
-def _range(name: str, values: xr.DataArray) -> str:
-    numbers = values.values[np.isfinite(values.values)]
-    if not numbers.size:
-        return f"{name} unknown"
-    low, high = (significant(float(end), 5) for end in (numbers.min(), numbers.max()))
-    unit = "" if values.attrs["units"] == "1" else f" {values.attrs['units']}"
-    return f"{name} {low}{unit}" if low == high else f"{name} {low} to {high}{unit}"
+def _shown(setting: Setting) -> str:
+    """A setting as "T 330 to 350 K"."""
+    if not setting.low:
+        return f"{setting.name} unknown"
+    unit = f" {setting.unit}" if setting.unit else ""
+    return f"{setting.name} {setting.low}{unit}" if setting.low == setting.high else f"{setting.name} {setting.low} to {setting.high}{unit}"
 
 
 def _statistics(tree: xr.DataTree) -> Iterator[str]:
-    group = group_of(tree, "statistics")
-    number = {str(name): float(value) for name, value in group.data_vars.items() if value.ndim == 0}
     yield "Statistics"
-    rows = [("sum of squared weighted residuals", _measure(group["ssr"]))]
-    if tree.attrs["sigma_meaning"] == "estimated":
-        rows.append(("standard deviation of the residuals", _measure(group["s"])))
-    if math.isfinite(number["chi_square"]):
-        text = f"{significant(number['chi_square'], 5)}, reduced {significant(number['reduced_chi_square'], 4)}"
-        rows.append(("chi-square", text + (f", p = {probability(number['p_value'])}" if math.isfinite(number["p_value"]) else "")))
-    rows.append(("degrees of freedom", f"{number['dof']:.0f}"))
-    rows.append(("errors and intervals", sigma_sentence(tree)))
-    parameters = group_of(tree, "parameters")
-    held = int(np.count_nonzero(~parameters["fixed"].values & (parameters["at_bound"].values != "")))
-    rank = f"{number['rank']:.0f} of {count(int(number['n_parameters']) - held, 'parameter')}" + (
-        f" ({held} held on a bound)" if held else ""
-    )
-    rows.append(("rank, condition number", f"{rank}, {significant(number['condition_number'], 3)}"))
-    ended = f"{count(int(number['iterations']), 'iteration')}, {count(int(number['evaluations']), 'model evaluation')}"
-    rows.append(("end of the search", f"{tree.attrs['status_label']} ({ended})"))
-    if tree.attrs["message"]:
-        rows.append(("", tree.attrs["message"]))
+    rows = statistics_rows(tree)
     column = max(len(label) for label, _ in rows) + 4
     for label, text in rows:
         yield from _wrapped(text, first=f"  {label:<{column - 2}}", rest=" " * column)
 
 
-def _measure(value: xr.DataArray) -> str:
-    unit = value.attrs["units"]
-    number = significant(float(value))
-    return number if unit == "1" else f"{number} ({unit} units)" if unit == "mixed" else f"{number} {unit}"
-
-
 def _correlations(tree: xr.DataTree) -> Iterator[str]:
-    table = group_of(tree, "covariance")["correlation"]
-    names = [str(name) for name in table["parameter"].values]
-    pairs = [(float(table.values[i, j]), names[i], names[j]) for i, j in zip(*np.triu_indices(len(names), 1), strict=True)]
-    pairs = sorted((pair for pair in pairs if math.isfinite(pair[0])), key=lambda pair: -abs(pair[0]))
+    pairs = correlated_pairs(tree)
     strong = [pair for pair in pairs if abs(pair[0]) > SHOWN_CORRELATION]
     if not pairs:
         return
@@ -221,9 +131,8 @@ def _origin(tree: xr.DataTree) -> Iterator[str]:
         yield from _wrapped(", ".join(seconds))
 
 
-def _unit(units: xr.DataArray, index: int) -> str:
-    text = str(units.values[index])
-    return "-" if text == "1" else text
+def _supplement(tree: xr.DataTree) -> Iterator[str]:
+    yield from lines(tree.attrs, "supplement")
 
 
 def _table(header: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int]) -> list[str]:

@@ -1,6 +1,7 @@
 """Labelled results: one schema table of every variable, the facts of a fit, and the DataTree built from both."""
 
 from kinetix.results.facts import Condition, Curve, Dense, Derived, FitFacts, SimulationFacts
+from kinetix.results.residuals import standardised_residuals
 from kinetix.results.schema import VARIABLES, Variable
 from kinetix.results.tree import fit_tree, group_of, simulation_tree
 from kinetix.results.verdict import verdict, warn_sentences
@@ -17,6 +18,7 @@ __all__ = [
     "fit_tree",
     "group_of",
     "simulation_tree",
+    "standardised_residuals",
     "verdict",
     "warn_sentences",
 ]

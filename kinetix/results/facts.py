@@ -81,7 +81,9 @@ class FitFacts:
     infinite, `interval_si` (P, 2) holds the ends of the 95 % interval. `n_parameters` counts estimated parameters only.
     `time_unit` is None where nothing depends on time (then T is 1). `experiment_steps` are solver steps, 0 where nothing was
     integrated. `history` is the objective after each iteration. `provenance` holds, as far as known, `kinetix_version`,
-    `study_text`, `data_hash`, `seed`, `device`, `dtype`, `jax_version`, and `import_`, `trace_`, `compile_`, `run_seconds`.
+    `study_text`, `data_hash`, `seed`, `device`, `dtype`, `jax_version`, `date`, and `import_`, `trace_`, `compile_`, `run_seconds`.
+    `model` says what was fitted, a line each, its columns separated by tabs: the name of a reaction, its equation and its rate as
+    computed; or something else and what it is. `supplement` is text of a command that stands below the report.
     """
 
     title: str
@@ -138,8 +140,10 @@ class FitFacts:
     null_directions: tuple[str, ...] = ()
     profiles: Dense | None = None
     arrhenius: tuple[Curve, ...] = ()
+    model: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    supplement: str = ""
     provenance: Mapping[str, str | int | float] = field(default_factory=dict)
 
 

@@ -48,11 +48,11 @@ def correlation(r: float) -> str:
 
 
 def probability(p: float) -> str:
-    """A probability.
+    """A probability with its name.
 
     >>> probability(0.41234), probability(3e-9), probability(0.99998)
-    ('0.41', 'below 1e-6', '0.99998')
+    ('p = 0.41', 'p below 1e-6', 'p = 0.99998')
     """
     if p < 1e-6:
-        return "below 1e-6"
-    return near_one(p) if p > 0.99 else f"{p:.2g}"
+        return "p below 1e-6"
+    return f"p = {near_one(p)}" if p > 0.99 else f"p = {p:.2g}"

@@ -129,6 +129,8 @@ ATTRIBUTES: dict[str, str] = {
     "warnings": "reasons to doubt the fit, one per line",
     "null_directions": "what the data do not determine, one sentence per line",
     "notes": "what was recognised in the input, one per line",
+    "model": "what was fitted, one per line, columns separated by tabs",
+    "supplement": "what a command adds below the report",
 }
 """Attributes of the root that describe the fit; all others are provenance."""
 

@@ -164,6 +164,8 @@ def _root_attributes(facts: FitFacts) -> dict[str, str | int | float]:
         "warnings": "\n".join(dict.fromkeys((*facts.warnings, *warn_sentences(facts)))),
         "null_directions": "\n".join(facts.null_directions),
         "notes": "\n".join(facts.notes),
+        "model": "\n".join(facts.model),
+        "supplement": facts.supplement,
         **facts.provenance,
     }
 

@@ -63,7 +63,7 @@ def _quality(facts: FitFacts) -> str:
     if facts.sigma_meaning == "trusted":
         if not np.isfinite(facts.p_value):
             return ""
-        figures = f"(reduced chi-square {facts.reduced_chi_square:.3g}, p = {probability(facts.p_value)})"
+        figures = f"(reduced chi-square {facts.reduced_chi_square:.3g}, {probability(facts.p_value)})"
         if facts.p_value < SURPRISING_P:
             return f"The model misses the data by more than the given sigma {figures}."
         if facts.p_value > 1 - SURPRISING_P:
@@ -189,7 +189,7 @@ def _surprising_chi_square(facts: FitFacts) -> Iterator[str]:
         return
     figures = (
         f"Chi-square is {facts.chi_square:.4g} for {count(facts.dof, 'degree')} of freedom "
-        f"(reduced {facts.reduced_chi_square:.3g}, p = {probability(facts.p_value)})"
+        f"(reduced {facts.reduced_chi_square:.3g}, {probability(facts.p_value)})"
     )
     if facts.p_value < SURPRISING_P:
         yield (

@@ -23,6 +23,7 @@ from kinetix.results.phrases import listing
 from kinetix.simulation import ReactorModel
 from kinetix.status import Status
 from kinetix.studies import starting
+from kinetix.studies.describing import describe_model
 from kinetix.studies.evaluator import Evaluator
 from kinetix.studies.problem import Problem, only_measured
 from kinetix.studies.provenance import condition_columns
@@ -248,6 +249,7 @@ def _facts(problem: Problem, evaluator: Evaluator, outcome: Outcome, final: Eval
         conditions=condition_columns(campaign),
         profiles=_profiles(problem, evaluator, theta) if _timed(problem) else None,
         arrhenius=_arrhenius(problem, values, covariance, q),
+        model=tuple("\t".join(row) for row in describe_model(problem)),
         notes=campaign.notes,
         warnings=tuple(_without_effect(problem, outcome)),
         provenance=origin(problem) | provenance,

@@ -8,13 +8,13 @@ import numpy as np
 import xarray as xr
 
 from kinetix.errors import ParameterError, StudyError
-from kinetix.network import conserved_totals
 from kinetix.precision import float64
 from kinetix.results import SimulationFacts, simulation_tree
 from kinetix.results.phrases import listing
 from kinetix.simulation import ReactorModel, predict
 from kinetix.status import Status
 from kinetix.studies import starting
+from kinetix.studies.describing import Row, describe_model
 from kinetix.studies.evaluator import Evaluator
 from kinetix.studies.problem import Problem
 from kinetix.studies.provenance import condition_columns, provenance
@@ -55,18 +55,7 @@ def simulate_problem(problem: Problem) -> xr.DataTree:
 
 def describe_problem(problem: Problem) -> list[str]:
     """What a problem means, as lines of text: reactions and laws as computed, conserved totals, parameters, data."""
-    lines: list[str] = []
-    spoken = problem.spoken
-    if isinstance(spoken, ReactorModel):
-        lines.append(f"reactor: {spoken.reactor.summary}")
-        for reaction, law in zip(spoken.network.reactions, spoken.laws, strict=True):
-            lines.append(f"{reaction}    rate {law.text}")
-        lines += [f"d[{name}]/dt by reaction: {_net(problem, name)}" for name in spoken.network.species]
-        totals = conserved_totals(spoken.network)
-        lines.append("conserved: " + ("; ".join(text for text, _ in totals) if totals else "nothing"))
-        lines += [f"response {name} = {formula}" for name, formula in spoken.responses.items()]
-    else:
-        lines += [f"model {output.name} = {output.formula}" for output in spoken.outputs]
+    lines = [_line(row) for row in describe_model(problem)]
     for p in (problem.table.parameters[i] for i in problem.table.shown):
         value = "?" if np.isnan(p.start) else f"{float(p.unit.from_si(p.start)):.6g}"
         number = f"{p.name} = {value} {p.unit.text}"
@@ -79,16 +68,11 @@ def describe_problem(problem: Problem) -> list[str]:
     return [*lines, *problem.campaign.notes]
 
 
-def _net(problem: Problem, species: str) -> str:
-    spoken = problem.spoken
-    assert isinstance(spoken, ReactorModel)
-    row = spoken.network.stoichiometry[spoken.network.index(species)]
-    terms = [
-        f"{'+' if nu > 0 else '-'} {'' if abs(nu) == 1 else f'{abs(nu):g} '}r({r.name})"
-        for nu, r in zip(row, spoken.network.reactions, strict=True)
-        if nu
-    ]
-    return " ".join(terms).removeprefix("+ ") or "0"
+def _line(row: Row) -> str:
+    label, text, *rate = row
+    if rate:
+        return f"{label}: {text}    rate {rate[0]}"
+    return f"{label} = {text}" if label.startswith(("model ", "response ")) else f"{label}: {text}"
 
 
 def check_problem(problem: Problem) -> list[str]:

@@ -36,7 +36,8 @@ def test_equal_weights_of_ln_k_are_the_straight_line(place):
     assert pair["correlation_of_ln_A_and_Ea"] == pytest.approx(covariance[0, 1] / np.sqrt(covariance[0, 0] * covariance[1, 1]))
     assert f"ln A          {line.intercept:.6g}, standard error {line.intercept_stderr:.2g}" in result.stdout
     assert result.stdout.index("Statistics") < result.stdout.index("T_ref         320 K") < result.stdout.index("Written to k-arrhenius")
-    assert "T_ref         320 K" in (place / "k-arrhenius" / "report.txt").read_text(encoding="utf-8")
+    for name in ("report.html", "report.md"):
+        assert "T_ref         320 K" in (place / "k-arrhenius" / name).read_text(encoding="utf-8")
     assert (place / "k-arrhenius" / "arrhenius.png").exists()
 
 

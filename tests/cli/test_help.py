@@ -8,7 +8,7 @@ import pytest
 import kinetix
 from tests.cli.places import run, write_tank
 
-COMMANDS = ["fit", "arrhenius", "check", "simulate", "devices"]
+COMMANDS = ["fit", "arrhenius", "check", "simulate", "report", "devices"]
 
 
 def test_top_help_names_every_command_and_the_exit_codes():
@@ -65,6 +65,7 @@ def test_version():
         (("fit", "tank.toml", "--max-iterations", 0), "max-iterations"),
         (("fit", "tank.toml", "--device", "abacus"), "abacus"),
         (("simulate",), "Usage"),
+        (("report",), "Usage"),
         (("arrhenius", "k.csv", "--column", "=k"), "NAME=VALUE"),
     ],
     ids=str,

@@ -98,7 +98,7 @@ def test_programs_run(document, workplace):
         if ">>>" in block.body:
             example = doctest.DocTestParser().get_doctest(block.body, names, where, document, block.line)
             printed: list[str] = []
-            doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE).run(
+            doctest.DocTestRunner(verbose=False, optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE).run(
                 example, out=printed.append, clear_globs=False
             )
             assert not printed, "".join(printed)

@@ -23,6 +23,7 @@ DOORS = {
     "optax": {"estimation"},
     "h5netcdf": {"io"},
     "h5py": {"io"},
+    "jinja2": {"report"},
 }
 
 OPENS_FILES = {"io", "cli"}

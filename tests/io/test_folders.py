@@ -6,28 +6,50 @@ import json
 import pytest
 
 from kinetix.io import folders
-from kinetix.io.folders import whole_folder, writable_place, write_fit
+from kinetix.io.folders import whole_folder, writable_place, write_fit, write_report
 from kinetix.io.results import read_tree
-from kinetix.report import summary, text_report
+from kinetix.report import summary
 from kinetix.results import fit_tree
 from tests.results.examples import timed_facts
 
 
-def test_a_fit_is_three_files(tmp_path):
+def test_the_numbers_of_a_fit_are_two_files(tmp_path):
     tree = fit_tree(timed_facts())
-    paths = write_fit(tree, tmp_path / "new" / "er", entries={"more": 1}, appendix="\nmore\n")
-    assert [path.name for path in paths] == ["fit.nc", "summary.json", "report.txt"]
-    assert {path.name for path in (tmp_path / "new" / "er").iterdir()} == {"fit.nc", "summary.json", "report.txt"}
+    paths = write_fit(tree, tmp_path / "new" / "er", entries={"more": 1})
+    assert [path.name for path in paths] == ["fit.nc", "summary.json"]
+    assert {path.name for path in (tmp_path / "new" / "er").iterdir()} == {"fit.nc", "summary.json"}
     assert read_tree(paths[0]).identical(tree)
     assert json.loads(paths[1].read_text(encoding="utf-8")) == {**summary(tree), "more": 1}
-    assert paths[2].read_text(encoding="utf-8") == text_report(tree) + "\nmore\n"
+
+
+def test_a_report_is_the_same_from_the_tree_and_from_its_file(tmp_path):
+    tree = fit_tree(timed_facts())
+    (numbers, _) = write_fit(tree, tmp_path / "fit")
+    first, second = write_report(tree, tmp_path / "one"), write_report(read_tree(numbers), tmp_path / "two")
+    names = ["report.html", "report.md", "parameters.csv", "profiles.png", "arrhenius.png", "parity.png", "residuals.png"]
+    assert [path.name for path in first] == names
+    assert [path.read_bytes() for path in first] == [path.read_bytes() for path in second]
+    assert {path.name for path in (tmp_path / "one").iterdir()} == set(names)
+
+
+def test_a_report_is_whole_or_not_at_all(tmp_path, monkeypatch):
+    (tmp_path / "report.md").write_text("old")
+
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(folders, "write_figures", full)  # after both pages
+    with pytest.raises(OSError, match="No space"):
+        write_report(fit_tree(timed_facts()), tmp_path, remove=["report.md"])
+    assert [path.name for path in tmp_path.iterdir()] == ["report.md"]
+    assert (tmp_path / "report.md").read_text() == "old"
 
 
 def test_an_older_result_is_replaced_and_other_files_stay(tmp_path):
     for name in ("fit.nc", "old.png", "notes.md"):
         (tmp_path / name).write_text("old")
     write_fit(fit_tree(timed_facts()), tmp_path, remove=["old.png", "never.png"])
-    assert {path.name for path in tmp_path.iterdir()} == {"fit.nc", "summary.json", "report.txt", "notes.md"}
+    assert {path.name for path in tmp_path.iterdir()} == {"fit.nc", "summary.json", "notes.md"}
     assert (tmp_path / "notes.md").read_text() == "old"
     assert (tmp_path / "fit.nc").read_bytes() != b"old"
 

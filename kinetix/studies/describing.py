@@ -1,0 +1,91 @@
+"""What a model is, in words: for `kinetix check`, and for the report of a fit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from kinetix.network import conserved_totals
+from kinetix.parameters import BoundConstant
+from kinetix.parameters.constants import ONE, ZERO
+from kinetix.simulation import FROM_LANE, ReactorModel
+from kinetix.studies.problem import Problem
+from kinetix.units import CONCENTRATION, Unit, si_unit
+
+Row = tuple[str, ...]
+"""A reaction's name, its equation and its rate as computed; or something else and what it is."""
+
+
+def describe_model(problem: Problem) -> list[Row]:
+    """The model of a problem, a row each: reactor, reactions with their rates as computed, balances, constants over T, responses."""
+    spoken = problem.spoken
+    if not isinstance(spoken, ReactorModel):
+        return [*((f"model {output.name}", str(output.formula)) for output in spoken.outputs), *_temperature_laws(problem)]
+    totals = conserved_totals(spoken.network)
+    return [
+        ("reactor", spoken.reactor.summary),
+        *((r.name, r.equation, law.text) for r, law in zip(spoken.network.reactions, spoken.laws, strict=True)),
+        *((f"d[{name}]/dt by reaction", _net(spoken, name)) for name in spoken.network.species),
+        ("conserved", "; ".join(text for text, _ in totals) if totals else "nothing"),
+        *_temperature_laws(problem),
+        *_amounts(problem, spoken),
+        *((f"response {name}", str(formula)) for name, formula in spoken.responses.items()),
+    ]
+
+
+def _net(spoken: ReactorModel, species: str) -> str:
+    row = spoken.network.stoichiometry[spoken.network.index(species)]
+    terms = [
+        f"{'+' if nu > 0 else '-'} {'' if abs(nu) == 1 else f'{abs(nu):g} '}r({r.name})"
+        for nu, r in zip(row, spoken.network.reactions, strict=True)
+        if nu
+    ]
+    return " ".join(terms).removeprefix("+ ") or "0"
+
+
+def _temperature_laws(problem: Problem) -> Iterator[Row]:
+    """`r1.k over T`: `r1.k_ref*exp(-r1.Ea/R*(1/T - 1/350 K))`."""
+    for constant in problem.constants:
+        if constant.thermal:
+            yield f"{constant.name} over T", _temperature_law(problem, constant)
+    if "T" in problem.campaign.programs:
+        yield "T", "as measured over time, straight between readings"
+
+
+def _temperature_law(problem: Problem, constant: BoundConstant) -> str:
+    def name(position: int) -> str:
+        return {ZERO: "0", ONE: "1"}.get(position) or problem.table.names[position]
+
+    text = name(constant.reference)
+    if constant.exponent != ZERO:
+        text += f"*(T/{constant.T_ref:.6g} K)^{name(constant.exponent)}"
+    if constant.energy != ZERO:
+        inverse = f"(1/T - 1/{1 / constant.inverse_T_ref:.6g} K)" if constant.inverse_T_ref else "1/T"
+        text += f"*exp(-{name(constant.energy)}/R*{inverse})"
+    return text
+
+
+def _amounts(problem: Problem, spoken: ReactorModel) -> Iterator[Row]:
+    """`feed`: `A from the data; B, C 0 mol/L`."""
+    for stem, label, positions in (("feed", "feed", problem.model.feed), ("initial", "initial state", problem.model.initial)):
+        if stem not in problem.lanes:
+            continue
+        unit = _unit_of_amounts(problem, stem)
+        groups: dict[str, list[str]] = {}
+        for i, name in enumerate(spoken.network.species):
+            if np.asarray(positions)[i] != FROM_LANE:
+                source = "estimated" if not problem.table.parameters[int(np.asarray(positions)[i])].fixed else "known"
+            elif np.ptp(problem.lanes[stem][:, i]) > 0:
+                source = "from the data"
+            else:
+                source = f"{float(unit.from_si(problem.lanes[stem][0, i])):.6g} {unit.text}"
+            groups.setdefault(source, []).append(name)
+        yield label, "; ".join(f"{', '.join(names)} {source}" for source, names in groups.items())
+
+
+def _unit_of_amounts(problem: Problem, stem: str) -> Unit:
+    """The unit in which the data state such amounts, or else concentrations."""
+    stated = [unit for name, unit in problem.campaign.condition_units.items() if name.startswith(f"{stem}.")]
+    measured = [unit for unit in problem.units if unit.dimension == CONCENTRATION]
+    return (*stated, *measured, si_unit(CONCENTRATION))[0]
