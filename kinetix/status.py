@@ -25,6 +25,8 @@ class Status(IntEnum):
     STOPPED = 8
     NOT_MOVED = 9
     FLAT = 10
+    UNSTEADY = 12
+    BELOW_ZERO = 13
 
     @property
     def ok(self) -> bool:
@@ -53,5 +55,7 @@ _SENTENCES = {
     Status.TIME_LIMIT: "the time limit was reached; the best point so far is kept",
     Status.STOPPED: "stopped by the user; the best point so far is kept",
     Status.NOT_MOVED: "the first step already failed, so the start was never left: check the start and the data",
+    Status.BELOW_ZERO: "a concentration fell below zero: a rate of order zero goes on when A is used up; take a law that saturates",
+    Status.UNSTEADY: "no stable steady state is reached in time from the start: the state goes on changing, or oscillates",
     Status.FLAT: "the data do not determine all parameters: fix one, or measure where it matters",
 }

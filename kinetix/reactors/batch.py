@@ -23,12 +23,15 @@ from kinetix.units import PRESSURE, TEMPERATURE
 
 ISOTHERMAL = System(closed, closed_jacobian, autonomous=True)
 PROGRAMMED = System(closed, closed_jacobian, autonomous=False)
+MANY, CLEARLY = 1e3, 1e-6
+"""A concentration is clearly below zero beyond this many absolute tolerances plus this part of the largest start."""
 
 
 def solve(kinetics: Kinetics, thermal: Thermal, lane: Lane, options: Options) -> States:
     """Concentrations at the lane's times, starting from `initial` at time zero."""
     times = lane["times"]
-    options = replace(options, atol=lane["atol"])
+    lowest = -(MANY * lane["atol"] + CLEARLY * jnp.max(jnp.abs(lane["initial"])))
+    options = replace(options, atol=lane["atol"], lowest=lowest)
     if "program_T" in lane:
         energy = Programmed(lane["program_times"], lane["program_T"], thermal)
         solution = integrate(PROGRAMMED, lane["initial"], Contents(kinetics, energy), times, breaks=lane["program_times"], options=options)

@@ -22,7 +22,7 @@ SAFETY, SHRINK, GROW, ON_FAILURE = 0.9, 0.2, 6.0, 0.5
 FIRST_ERROR = 0.01
 
 
-@partial(jax.tree_util.register_dataclass, data_fields=["rtol", "atol", "max_steps"], meta_fields=[])
+@partial(jax.tree_util.register_dataclass, data_fields=["rtol", "atol", "max_steps", "lowest"], meta_fields=[])
 @dataclass(frozen=True)
 class Options:
     """How exactly to integrate.
@@ -32,18 +32,20 @@ class Options:
     rtol : relative tolerance. A step is accepted if the root mean square over the components of error/(atol + rtol |y|) is at most 1.
     atol : absolute tolerance, in the unit of y: one number, or one for each component (a tuple or an array).
     max_steps : the most steps, accepted and rejected together, over all output times.
+    lowest : a step that leaves a component below it ends the solve with BELOW_ZERO; for concentrations a little below zero.
     """
 
     rtol: ArrayLike = 1e-8
     atol: ArrayLike | tuple[float, ...] = 1e-12
     max_steps: ArrayLike = 10_000
+    lowest: ArrayLike = -float("inf")
 
 
 class Solution(NamedTuple):
     """What `integrate` gives.
 
     y : [m, n], the state at each output time; NaN from the failed time on.
-    status : int32, a `kinetix.status.Status`: SUCCESS, STEP_LIMIT, STEP_TOO_SMALL or NON_FINITE.
+    status : int32, a `kinetix.status.Status`: SUCCESS, STEP_LIMIT, STEP_TOO_SMALL, BELOW_ZERO or NON_FINITE.
     steps, rejected : int32, the accepted and the rejected steps.
     t_reached : the time up to which the equations have been solved; finite.
     """
@@ -191,7 +193,7 @@ def _run(system: System, options: Options, args: Arguments, state: _State, segme
     """The last state, and for each segment the state [n] at its end and whether it was reached. Step sizes carry no derivatives."""
     dtype = state.y.dtype
     rtol, atol = jnp.asarray(options.rtol, dtype), jnp.asarray(options.atol, dtype)
-    max_steps = jnp.asarray(options.max_steps, jnp.int32)
+    max_steps, lowest = jnp.asarray(options.max_steps, jnp.int32), jnp.asarray(options.lowest, dtype)
     resolution = 4 * jnp.finfo(dtype).eps
 
     def run_segment(state: _State, segment: _Segments) -> tuple[_State, tuple[Array, Array]]:
@@ -205,6 +207,7 @@ def _run(system: System, options: Options, args: Arguments, state: _State, segme
             taken = lax.select(clipped, left, h)
             y_new, error = step(system, args, y, t, taken, segment)
 
+            below = jnp.any(lax.stop_gradient(y_new) < lowest)
             size, size_new, error = lax.stop_gradient((jnp.abs(y), jnp.abs(y_new), error))
             mean_square = jnp.mean((error / (atol + rtol * jnp.maximum(size, size_new))) ** 2)
             finite = jnp.isfinite(mean_square) & jnp.all(jnp.isfinite(size_new))
@@ -217,6 +220,7 @@ def _run(system: System, options: Options, args: Arguments, state: _State, segme
             accepted, rejected = accepted + accept, rejected + ~accept
             too_small = ~accept & (next_h < jnp.maximum(resolution * jnp.abs(t), 1e-24 * left))
             status = lax.select(too_small, jnp.full_like(status, Status.STEP_TOO_SMALL), status)
+            status = lax.select(accept & below, jnp.full_like(status, Status.BELOW_ZERO), status)
             return _State(lax.select(accept, y_new, y), reached, next_h, status, accepted, rejected)
 
         state = lax.while_loop(unfinished, attempt, state)

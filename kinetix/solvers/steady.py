@@ -11,16 +11,24 @@ import jax.numpy as jnp
 from jax import Array, lax
 from jax.typing import ArrayLike
 
+from kinetix.solvers.integration import Options, integrate
 from kinetix.solvers.linear import gauss_jordan
+from kinetix.solvers.pseudo_transient import ROUNDING, Root, pseudo_transient
 from kinetix.solvers.sensitivity import Levels, differentiable
+from kinetix.solvers.stability import grows
 from kinetix.solvers.system import Arguments, Structure, System, all_finite, check_vector, floating_type
 from kinetix.status import Status
 
-SLOWEST_GROWTH, FASTEST_GROWTH, BACK = 1.5, 50.0, 0.2
-NEWTON_BELOW, LATER = 1e-2, 0.1
-BELOW_ZERO = 1e-10
-ROUNDING, SINGULAR = 64.0, 4.0
-LINEAR, UNDETERMINED = 0.3, 0.1
+ATTEMPTS = 12
+"""From the start itself, then from the state after ten times the slowest time, a hundred times, and so on."""
+
+LONGER = 10.0
+SETTLING_RTOL, SETTLING_STEPS = 1e-5, 3000
+ITERATIONS_NEARBY = 50
+NEAR, NEAR_ATOL = 0.05, 1e3
+"""A root is where the state in time goes if it is that near."""
+
+UNDETERMINED = 0.1
 
 
 @partial(jax.tree_util.register_dataclass, data_fields=["rtol", "atol", "max_iterations"], meta_fields=[])
@@ -56,20 +64,6 @@ class Steady(NamedTuple):
     residual_norm: Array
 
 
-class _State(NamedTuple):
-    """What one iteration hands to the next."""
-
-    y: Array
-    rates: Array
-    inverse_dt: Array
-    newton_below: Array
-    correction: Array
-    residual: Array
-    converged: Array
-    simple: Array
-    iterations: Array
-
-
 Y0, FIRST_OF_ARGS = 0, 1
 
 
@@ -93,12 +87,12 @@ class _SteadyState:
         args = jax.tree.unflatten(self.args, arguments[FIRST_OF_ARGS:split])
         options: SteadyOptions = jax.tree.unflatten(self.options, arguments[split:])
         fixed_y0, fixed_args, options = lax.stop_gradient((y0, args, options))
-        y, status, simple, iterations, residual = _iterate(self.system, fixed_y0, fixed_args, options)
+        y, status, root, iterations = _reach(self.system, fixed_y0, fixed_args, options)
         usable = status == Status.SUCCESS
         if levels:
-            usable, with_derivatives = _implicit(self.system, y, fixed_args, args, options, usable & simple, len(levels))
+            usable, with_derivatives = _implicit(self.system, y, fixed_args, args, options, usable & root.simple, len(levels))
             y = jnp.where(usable, with_derivatives, y)
-        return y, usable, (status, iterations, residual)
+        return y, usable, (status, iterations, root.residual)
 
 
 def _implicit(
@@ -116,7 +110,7 @@ def _implicit(
     jacobian = system.matrix(t, y, fixed_args)
     variation = jnp.max(jnp.abs(system.matrix(t, y + rtol * jnp.abs(y) + atol, fixed_args) - jacobian), axis=1)
     determined = jnp.all(variation <= UNDETERMINED * jnp.max(jnp.abs(jacobian), axis=1))
-    inverted, smallest = gauss_jordan(jacobian * size[None, :])
+    inverted, smallest, _ = gauss_jordan(jacobian * size[None, :])
     inverted = size[:, None] * inverted
     regular = determined & jnp.all(jnp.isfinite(inverted)) & (smallest > ROUNDING * jnp.finfo(y.dtype).eps)
     usable = usable & regular
@@ -126,69 +120,69 @@ def _implicit(
     return usable, y
 
 
-def _iterate(system: System, y0: Array, args: Arguments, options: SteadyOptions) -> tuple[Array, Array, Array, Array, Array]:
+class _Search(NamedTuple):
+    """What one attempt hands to the next.
+
+    y : [n], the state reached in time.
+    root : the latest.
+    reached : whether the latest root is the answer.
+    roots : whether any attempt found a root.
+    moving : status of the latest integration.
+    """
+
+    y: Array
+    root: Root
+    reached: Array
+    roots: Array
+    moving: Array
+    attempts: Array
+    iterations: Array
+
+
+def _reach(system: System, y0: Array, args: Arguments, options: SteadyOptions) -> tuple[Array, Array, Root, Array]:
+    """State, status, the root as found, and all iterations."""
     dtype = y0.dtype
     t = jnp.zeros((), dtype)
     rtol, atol = jnp.asarray(options.rtol, dtype), jnp.asarray(options.atol, dtype)
     max_iterations = jnp.asarray(options.max_iterations, jnp.int32)
-    rounding, singular = ROUNDING * jnp.finfo(dtype).eps, SINGULAR * jnp.finfo(dtype).eps
-    tiny = jnp.finfo(dtype).tiny
-    identity = jnp.eye(y0.size, dtype=dtype)
-
-    def attempt(state: _State) -> _State:
-        y, rates, inverse_dt, newton_below, previous, _, _, simple, iterations = state
-        jacobian = system.matrix(t, y, args)
-        size = jnp.abs(y) + atol
-        terms = jnp.maximum(jnp.abs(jacobian) @ size + jnp.abs(rates), tiny)
-        residual = jnp.max(jnp.abs(rates) / terms)
-        newton = residual <= newton_below
-        inverted, smallest = gauss_jordan((jnp.where(newton, 0.0, inverse_dt) * identity - jacobian) * size[None, :])
-        change = size * (inverted @ rates)
-        y_new = y + change
-        rates_new = system.rates(t, y_new, args)
-        residual_new = jnp.max(jnp.abs(rates_new) / terms)
-        negative = jnp.any((y_new < y) & (y_new < -(atol + BELOW_ZERO * jnp.abs(y))))
-        # Against the rates goes a step whose dt is longer than the time in which something grows: the linear model has a pole in between.
-        forward = jnp.sum(change * rates / terms**2) >= 0.0
-        better = (residual_new <= jnp.maximum(residual, rounding)) & (smallest > singular)
-        good = jnp.all(jnp.isfinite(y_new)) & jnp.isfinite(residual_new) & ~negative & jnp.where(newton, better, forward)
-
-        correction = jnp.where(newton, jnp.max(jnp.abs(change) / (rtol * jnp.abs(y_new) + atol)), jnp.inf)
-        at_rounding = residual_new <= rounding
-        converged = good & newton & ((correction <= 1.0) | (at_rounding & (correction >= 0.25 * previous)))
-        simple = jnp.where(newton & good & ~at_rounding, correction <= LINEAR * previous, simple)
-        growth = jnp.clip(residual / jnp.maximum(residual_new, tiny), SLOWEST_GROWTH, FASTEST_GROWTH)
-        return _State(
-            y=jnp.where(good, y_new, y),
-            rates=jnp.where(good, rates_new, rates),
-            inverse_dt=jnp.where(good, inverse_dt / growth, jnp.where(newton, inverse_dt, inverse_dt / BACK)),
-            newton_below=jnp.where(newton & ~good, jnp.maximum(LATER * residual, rounding), newton_below),
-            correction=jnp.where(good, correction, previous),
-            residual=jnp.where(good, residual_new, residual),
-            converged=converged,
-            simple=simple,
-            iterations=iterations + 1,
-        )
-
-    rates = system.rates(t, y0, args)
+    still = system._replace(autonomous=True)
+    roughly = Options(rtol=jnp.asarray(SETTLING_RTOL, dtype), atol=atol, max_steps=SETTLING_STEPS)
     losses = jnp.abs(jnp.diagonal(system.matrix(t, y0, args)))
     slowest = jnp.min(jnp.where(losses > 0, losses, jnp.inf))
-    healthy = all_finite((y0, args, rates))
-    start = _State(
-        y=y0,
-        rates=rates,
-        inverse_dt=jnp.where(jnp.isfinite(slowest), slowest, 0.0),
-        newton_below=jnp.asarray(NEWTON_BELOW, dtype),
-        correction=jnp.asarray(jnp.inf, dtype),
-        residual=jnp.asarray(jnp.inf, dtype),
-        converged=jnp.asarray(False),
-        simple=jnp.asarray(True),
-        iterations=jnp.zeros((), jnp.int32),
-    )
-    final = lax.while_loop(lambda s: healthy & ~s.converged & (s.iterations < max_iterations), attempt, start)
-    status = jnp.where(healthy, jnp.where(final.converged, Status.SUCCESS, Status.NOT_CONVERGED), Status.NON_FINITE).astype(jnp.int32)
-    y = jnp.where(final.converged, final.y, jnp.nan)
-    return y, status, final.simple, final.iterations, final.residual
+    time = jnp.where(jnp.isfinite(slowest), 1.0 / slowest, 1.0)
+    healthy = all_finite((y0, args, system.rates(t, y0, args)))
+
+    def attempt(state: _Search) -> _Search:
+        first = state.attempts == 0
+        duration = jnp.where(first, 0.0, time * jnp.asarray(LONGER, dtype) ** state.attempts)
+        moved = integrate(still, state.y, args, duration[None], options=roughly)
+        running = moved.status == Status.SUCCESS
+        y = jnp.where(running, moved.y[0], state.y)
+        most = jnp.where(first, max_iterations, jnp.minimum(max_iterations, ITERATIONS_NEARBY))
+        latest = pseudo_transient(system, y, args, rtol, atol, jnp.where(running, most, 0))
+        root = jax.tree.map(partial(jnp.where, running), latest, state.root._replace(converged=jnp.asarray(False)))
+        near = jnp.all(jnp.abs(root.y - y) <= NEAR * jnp.abs(root.y) + NEAR_ATOL * atol)
+        stable = ~grows(system.matrix(t, root.y, args), jnp.abs(root.y) + atol)
+        return _Search(
+            y=y,
+            root=root,
+            reached=root.converged & stable & jnp.where(first, root.direct, near),
+            roots=state.roots | root.converged,
+            moving=moved.status,
+            attempts=state.attempts + 1,
+            iterations=state.iterations + latest.iterations,
+        )
+
+    def open_(state: _Search) -> Array:
+        return healthy & ~state.reached & (state.attempts < ATTEMPTS) & (state.moving == Status.SUCCESS)
+
+    no, zero = jnp.asarray(False), jnp.zeros((), jnp.int32)
+    nothing = Root(y0, no, no, no, zero, jnp.asarray(jnp.inf, dtype))
+    final = lax.while_loop(open_, attempt, _Search(y0, nothing, no, no, zero + int(Status.SUCCESS), zero, zero))
+    restless = final.roots | (final.moving == Status.STEP_LIMIT)
+    failed = jnp.where(restless, Status.UNSTEADY, Status.NOT_CONVERGED)
+    status = jnp.where(healthy, jnp.where(final.reached, Status.SUCCESS, failed), Status.NON_FINITE).astype(jnp.int32)
+    return jnp.where(final.reached, final.root.y, jnp.nan), status, final.root, final.iterations
 
 
 _DEFAULTS = SteadyOptions()

@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 from scipy.integrate import quad, solve_ivp
 
+from kinetix.network import parse_network, stack_laws
+from kinetix.rates import mass_action
 from kinetix.reactors import BATCH
 from kinetix.status import Status
-from tests.reactors.contents import constant_at, filled, solved, thermal
+from tests.reactors.contents import OPTIONS, constant_at, filled, solved, thermal
 
 pytestmark = pytest.mark.usefixtures("x64")
 
@@ -113,3 +115,19 @@ def test_derivatives_by_the_nodes_of_a_program():
 
 def test_a_closed_reactor_needs_no_condition():
     assert BATCH.lane_conditions({"T": np.ones(2), "P": np.ones(2)}) == {}
+
+
+def test_a_rate_of_order_zero_fails_once_its_reactant_is_used_up():
+    """c = c0 - k t up to t = c0/k; what comes after has no meaning, so it is no number."""
+    network = parse_network("A -> B", formulas=False)
+    contents = stack_laws([mass_action.law({"A": 0})], network.stoichiometry, network.species, lambda i, name: i)[0]
+    times = jnp.array([0.0, 50.0, 100.0, 101.0, 150.0])
+
+    def solve(k):
+        lane = {"atol": jnp.asarray(1e-10), "T": jnp.asarray(350.0), "initial": jnp.asarray(filled(1000.0, 0.0)), "times": times}
+        return BATCH.solve(contents, thermal((k, 0.0)), lane, OPTIONS)
+
+    states = solve(10.0)
+    np.testing.assert_allclose(states.c[:3, 0], [1000.0, 500.0, 0.0], atol=1e-6)
+    assert np.all(np.isnan(states.c[3:]))
+    assert Status(int(states.status)) is Status.BELOW_ZERO
