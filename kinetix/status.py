@@ -25,11 +25,12 @@ class Status(IntEnum):
     STOPPED = 8
     NOT_MOVED = 9
     FLAT = 10
+    PLATEAU = 11
 
     @property
     def ok(self) -> bool:
         """Whether the numbers that come with this status may be used as an answer."""
-        return self in (Status.SUCCESS, Status.ON_BOUND)
+        return self in (Status.SUCCESS, Status.ON_BOUND, Status.FLAT)
 
     @property
     def label(self) -> str:
@@ -53,5 +54,6 @@ _SENTENCES = {
     Status.TIME_LIMIT: "the time limit was reached; the best point so far is kept",
     Status.STOPPED: "stopped by the user; the best point so far is kept",
     Status.NOT_MOVED: "the first step already failed, so the start was never left: check the start and the data",
-    Status.FLAT: "the data do not determine all parameters: fix one, or measure where it matters",
+    Status.FLAT: "finished, but the data do not determine all parameters: fix one, or measure where it matters",
+    Status.PLATEAU: "the search ended where the measured values no longer change with some parameters: start nearer to the answer",
 }

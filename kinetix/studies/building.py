@@ -49,6 +49,8 @@ def build_problem(study: Study, tables: Sequence[Table], responses: Choice = mea
         reactor = reactor_of(study.reactor.type, study.reactor.basis)
         if not reactor.timed and study.simulate.times is not None:
             raise StudyError(f"[simulate] times: nothing in a {reactor.name} reactor depends on time. Remove them.")
+    with problems.collecting("[simulate] "):
+        simulated_times(study)  # also beside [data], which a fit reads instead: a mistake is told now
     what = None
     with problems.collecting():
         what = chemistry(study.reactions, study.parameters, study.formulas)

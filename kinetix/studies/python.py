@@ -21,10 +21,11 @@ from kinetix.solvers import Options
 from kinetix.studies.building import amounts, given_conditions, known_conditions, parse_times, response_formulas
 from kinetix.studies.chemistry import chemistry
 from kinetix.studies.direct import place_parameters, with_missing_constants
-from kinetix.studies.fitting import FitLimits, fit_problem
+from kinetix.studies.fitting import fit_problem
 from kinetix.studies.given import Given
 from kinetix.studies.problem import Problem, assemble, temperatures_vary
 from kinetix.studies.schema import reaction_sections
+from kinetix.studies.searching import FitLimits
 from kinetix.studies.simulating import simulate_problem
 from kinetix.units import CONCENTRATION, Dimension, parse_quantity
 
