@@ -100,7 +100,8 @@ def linear_covariance(
     shares = np.abs(null * found.scale)
     undetermined = np.any(shares > LEAK * np.linalg.norm(shares, axis=1, keepdims=True), axis=0)
 
-    ssr = float(np.sum(triangle[:, -1] ** 2))
+    with np.errstate(over="ignore"):
+        ssr = float(np.sum(triangle[:, -1] ** 2))
     dof = n_observations - rank
     s = float(np.sqrt(ssr / dof)) if dof > 0 else float("nan")
     root = np.asarray(found.right[:rank].T / found.values[:rank] / found.scale[:, None])  # of J'J, over what is determined
@@ -109,7 +110,7 @@ def linear_covariance(
     spread = np.sqrt(np.diagonal(unit))
     correlation = np.clip(unit / np.outer(spread, spread), -1.0, 1.0)
     np.fill_diagonal(correlation, np.where(np.isnan(spread), np.nan, 1.0))
-    factor = 1.0 if trusted else s
+    factor = 1.0 if trusted else s if s > 0 else np.nan  # where not a residual is left, nothing tells the scatter
     free = p - int(np.count_nonzero(fixed))
     return LinearCovariance(
         covariance=unit * factor**2,

@@ -27,7 +27,7 @@ from kinetix.studies.evaluator import Evaluator
 from kinetix.studies.problem import Problem, only_measured, temperature_without_effect, temperatures
 from kinetix.studies.provenance import condition_columns
 from kinetix.studies.provenance import provenance as origin
-from kinetix.studies.searching import EXACT, NO_LIMITS, FitLimits, Found, search
+from kinetix.studies.searching import EXACT, NO_LIMITS, FitLimits, Found, data_size, search
 from kinetix.units import Unit
 
 CURVE_POINTS = 121
@@ -79,7 +79,11 @@ def _failed_start(problem: Problem, evaluation: Evaluation) -> str:
     ]
     listed = ", ".join(failed[:5]) + (f" and {len(failed) - 5} more" if len(failed) > 5 else "")
     where = f" Experiments that fail: {listed}." if failed else " A formula gives a value that is not finite."
-    return f"The start cannot be simulated, so there is nothing to fit from.{where} Check the starts of the parameters."
+    cure = " Correct the starts of the parameters, or leave them out: kinetix then looks for starts in the data."
+    return (
+        "The start cannot be simulated, so there is nothing to fit from."
+        f"{where}{cure if starting.searchable(problem) else ' Check the starts of the parameters.'}"
+    )
 
 
 # ----------------------------------------------------------------------------------------------------------------- facts
@@ -282,9 +286,8 @@ def _null_directions(fitted: _Fitted) -> Iterator[str]:
 def _exact(fitted: _Fitted) -> Iterator[str]:
     """A sentence about residuals that are rounding: the data then come from this model, and their scatter says nothing."""
     problem, outcome = fitted.problem, fitted.outcome
-    size = np.linalg.norm(problem.observed * problem.weights)
     integrated = float(np.max(problem.model.options.rtol)) if _timed(problem) else 0.0
-    if outcome.status.ok and fitted.linear.dof > 0 and np.sqrt(outcome.ssr) <= max(1e-12, integrated) * size:
+    if outcome.status.ok and fitted.linear.dof > 0 and np.sqrt(outcome.ssr) <= max(1e-12, integrated) * data_size(problem):
         yield (
             "The model meets every value to rounding, as it does where the data were computed with it: the scatter of the residuals, "
             "and the errors that rest on it, say nothing about a measurement."

@@ -122,13 +122,13 @@ def Differential(
 
 
 def estimate(
-    start: str, *, bounds: tuple[str, str] | None = None, scale: str | None = None, at: str | None = None, fixed: bool = False
+    start: str, *, bounds: tuple[str | None, str | None] | None = None, scale: str | None = None, at: str | None = None, fixed: bool = False
 ) -> dict[str, Any]:
     """A number to be estimated, as the study file writes it.
 
     Args:
         start: where the fit starts, with its unit.
-        bounds: lower and upper bound.
+        bounds: lower and upper bound; None where a side is open.
         scale: "log" or "linear"; rate constants are fitted on a log scale unless said otherwise.
         at: the temperature at which a rate constant with an activation energy holds.
         fixed: keep the start.
@@ -137,7 +137,13 @@ def estimate(
     >>> kx.estimate("0.1 1/min", bounds=("0.01 1/min", "1 1/min"))
     {'start': '0.1 1/min', 'bounds': ['0.01 1/min', '1 1/min']}
     """
-    table = {"start": start, "bounds": list(bounds) if bounds else None, "scale": scale, "at": at, "fixed": fixed or None}
+    table = {
+        "start": start,
+        "bounds": [side or "" for side in bounds] if bounds else None,
+        "scale": scale,
+        "at": at,
+        "fixed": fixed or None,
+    }
     return {key: value for key, value in table.items() if value is not None}
 
 
@@ -152,6 +158,7 @@ def fit(
     max_iterations: int | None = None,
     max_seconds: float | None = None,
     rtol: float = 1e-8,
+    atol: str | None = None,
     on_iteration: Callable[[Iteration], None] | None = None,
 ) -> xr.DataTree:
     """Estimate parameters by bounded least squares.
@@ -169,7 +176,7 @@ def fit(
         sigma: "trusted" or "scaled" where the data carry standard deviations.
         title: for reports.
         max_iterations, max_seconds: limits; the best point so far is kept.
-        rtol: relative tolerance of the integration.
+        rtol, atol: of the integration; `atol` is a concentration, default: rtol/1000 of the largest amount of the experiment.
         on_iteration: called after each iteration.
 
     Returns:
@@ -188,8 +195,11 @@ def fit(
     >>> bool(tree.attrs["converged"]), float(tree["parameters/value"].sel(parameter="r1.k").round(6))
     (True, 0.5)
     """
-    problem = put_together(reactor, campaign, start or {}, known or {}, sigma=sigma, title=title, rtol=rtol, estimate_missing=True)
-    return fit_tree(fit_problem(problem, FitLimits(max_iterations, max_seconds), on_iteration))
+    limits = FitLimits(max_iterations, max_seconds)
+    problem = put_together(
+        reactor, campaign, start or {}, known or {}, sigma=sigma, title=title, rtol=rtol, atol=_absolute(atol), estimate_missing=True
+    )
+    return fit_tree(fit_problem(problem, limits, on_iteration))
 
 
 def simulate(
@@ -265,9 +275,14 @@ def problem(
     else:
         quantities = known_conditions(conditions or {}, reactor.vocabulary().conditions, f"a {reactor.reactor.name} reactor")
         campaign = given_conditions(quantities, np.zeros(1) if times is None else parse_times(times))
-    absolute = None if atol is None else parse_quantity(atol, CONCENTRATION, "atol").si
     sigma = "trusted" if np.isfinite(campaign.sigma).any() else None  # it plays no part here
-    return put_together(reactor, campaign, {}, known, sigma=sigma, rtol=rtol, atol=absolute, max_steps=max_steps, responses=all_responses)
+    return put_together(
+        reactor, campaign, {}, known, sigma=sigma, rtol=rtol, atol=_absolute(atol), max_steps=max_steps, responses=all_responses
+    )
+
+
+def _absolute(atol: str | None) -> float | None:
+    return None if atol is None else parse_quantity(atol, CONCENTRATION, "atol").si
 
 
 def put_together(

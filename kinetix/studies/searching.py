@@ -9,7 +9,7 @@ from math import prod
 
 import numpy as np
 
-from kinetix.errors import ParameterError, SolveError
+from kinetix.errors import DataError, ParameterError, SolveError
 from kinetix.estimation import Bounds, Iteration, Options, Outcome, Tolerances, fit
 from kinetix.parameters import Parameter, ParameterTable
 from kinetix.results.phrases import count, listing, plain
@@ -149,8 +149,27 @@ def search_options(problem: Problem, limits: FitLimits = NO_LIMITS) -> Options:
     """Limits and tolerances for the estimator."""
     integrated = isinstance(problem.spoken, ReactorModel) and problem.spoken.reactor.timed
     precision = float(np.max(problem.model.options.rtol)) if integrated else EXACT
-    tolerances = Tolerances(precision=precision, magnitude=float(np.linalg.norm(problem.observed * problem.weights)))
+    tolerances = Tolerances(precision=precision, magnitude=data_size(problem))
     return Options(limits.max_iterations or Options.max_iterations, limits.max_seconds, tolerances)
+
+
+def data_size(problem: Problem) -> float:
+    """Norm of the measured values over their sigma (or in their units).
+
+    Raises:
+        DataError: it is beyond what can be squared.
+    """
+    with np.errstate(over="ignore"):
+        size = float(np.linalg.norm(problem.observed * problem.weights))
+    if np.isfinite(size):
+        return size
+    raise DataError("The measured values, over their sigma where it is given, are so large that their squares overflow. Check the units.")
+
+
+def sum_of_squares(R: np.ndarray) -> float:
+    """|r|^2 from a triangle of [J r]; infinite where it overflows."""
+    with np.errstate(over="ignore"):
+        return float(np.sum(R[:, -1] ** 2))
 
 
 def parameter_sizes(table: ParameterTable) -> np.ndarray:
@@ -187,7 +206,7 @@ def _found_starts(problem: Problem, evaluator: Evaluator) -> list[np.ndarray]:
 
     def ssr(start: np.ndarray) -> float:
         R, bad = evaluator.triangle(problem.table.started(start).free_start())
-        return np.nan if bad else float(np.sum(R[:, -1] ** 2))
+        return np.nan if bad else sum_of_squares(R)
 
     return starting.best_starts(starting.trial_starts(problem), ssr)
 

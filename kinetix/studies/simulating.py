@@ -20,7 +20,7 @@ from kinetix.studies.describing import Row, describe_model
 from kinetix.studies.evaluator import Evaluator
 from kinetix.studies.problem import Problem, temperature_without_effect
 from kinetix.studies.provenance import condition_columns, provenance
-from kinetix.studies.searching import parameter_sizes, search_options
+from kinetix.studies.searching import parameter_sizes, search_options, sum_of_squares
 
 DOUBTFUL_CONDITION = 1e6
 """Condition number from which on `check` speaks of it."""
@@ -106,7 +106,7 @@ def check_problem(problem: Problem) -> list[str]:
             lines.append(f"attention: experiment '{name}' cannot be simulated at the start: {Status(int(status)).sentence}")
     if not np.isfinite(R).all():
         return [*lines, "attention: the gradient at the start is not finite"]
-    lines.append(f"sum of squared weighted residuals at the start: {plain(float(np.sum(R[:, -1] ** 2)))}")
+    lines.append(f"sum of squared weighted residuals at the start: {plain(sum_of_squares(R))}")
     return [*lines, *_determined(problem, R)]
 
 
