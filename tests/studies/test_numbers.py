@@ -7,7 +7,6 @@ from kinetix.parameters import Estimate
 from kinetix.studies.numbers import Reference, Written, parse_constant, parse_known, parse_number, parse_temperature
 from kinetix.units import TIME, Quantity, parse_quantity
 
-
 BOUNDS = 'r1.k: bounds are two quantities, for example ["0.01 1/min", "10 1/min"], or ["0.01 1/min", ""] where one side is open'
 
 
