@@ -93,7 +93,10 @@ def parse_number(value: object, where: str, expect: Dimension | None = None) -> 
 
 def parse_temperature(value: object, where: str) -> float:
     """A temperature in K."""
-    return parse_known(value, where, TEMPERATURE).si
+    quantity = parse_known(value, where, TEMPERATURE)
+    if not quantity.si > 0:
+        raise ParameterError(f'{where} is {quantity}, and temperatures are above 0 K. Write for example "350 K".')
+    return quantity.si
 
 
 def _bounds(value: object, where: str, expect: Dimension | None) -> tuple[Quantity | None, Quantity | None]:

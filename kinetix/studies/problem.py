@@ -7,7 +7,7 @@ from math import fsum
 
 import numpy as np
 
-from kinetix.errors import InputError, ParameterError, Problems
+from kinetix.errors import ConditionError, InputError, ParameterError, Problems
 from kinetix.experiments import Campaign
 from kinetix.network import padded, stack_laws
 from kinetix.parameters import BoundConstant, ConstantBook, DerivedFactor, ParameterTable, bindings
@@ -244,6 +244,9 @@ def reference_temperature(campaign: Campaign) -> float | None:
     """Harmonic mean of the temperatures of all measured values, K; of all experiments where nothing is measured. None without T.
 
     At it the estimates of ln k and Ea of equally weighted ln k are uncorrelated (Schwaab & Pinto 2007).
+
+    Raises:
+        ConditionError: a temperature that is not above 0 K.
     """
     if "T" in campaign.programs:
         times, temperatures = campaign.programs["T"]
@@ -252,6 +255,11 @@ def reference_temperature(campaign: Campaign) -> float | None:
         T = np.broadcast_to(np.asarray(campaign.conditions["T"])[:, None], campaign.times.shape)
     else:
         return None
+    if not np.all(T > 0):
+        lane = int(np.argmin(T.min(axis=1)))
+        raise ConditionError(
+            f"Experiment '{campaign.experiments[lane]}': T is {T.min():g} K, and temperatures are above 0 K. Look at its unit (K or degC)."
+        )
     counts = campaign.mask.sum(axis=2) if campaign.mask.any() else np.ones(campaign.times.shape)
     # exactly rounded sums: the order of the experiments and empty rows leave no trace in the last digit
     return fsum(counts.ravel()) / fsum((counts / T).ravel())

@@ -276,7 +276,7 @@ def _advice(problem: Problem, best: Outcome, looked: bool) -> Iterator[str]:
     if best.unseen.all():
         yield (
             f"Nothing that was measured changes with {listing([table.names[i] for i in table.free])}, here or at values far from here: "
-            "look at the formulas of the responses, and at what was recognised in the data."
+            "look at the amounts in the feed or at time zero, at the formulas of the responses, and at what was recognised in the data."
         )
         return
     if looked:

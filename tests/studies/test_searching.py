@@ -227,3 +227,13 @@ def test_limits_below_one_are_refused():
     with pytest.raises(ParameterError) as refused:
         FitLimits(max_iterations=0, max_seconds=-1.0)
     assert [problem.partition(":")[0] for problem in refused.value.problems] == ["max_iterations = 0", "max_seconds = -1.0"]
+
+
+@pytest.mark.parametrize("T", ["0 K", "-300 degC"])
+def test_a_temperature_below_nothing_is_refused(T):
+    study = {**thermal("0.01 1/min", "60 kJ/mol"), "conditions": {"T": T, "allow_temperature": True}}
+    with pytest.raises(ValueError, match="temperatures are above 0 K"):
+        problem(study, rows("time", 0.5 + NOISE, "A [mol/L]"))
+    with pytest.raises(ValueError, match=r"at is .*temperatures are above 0 K"):
+        study["reactions"]["r1"] = {"equation": "A -> B", "k": {"start": "0.01 1/min", "at": T}, "Ea": {"start": "60 kJ/mol"}}
+        problem(study, arrhenius_rows())
