@@ -114,7 +114,9 @@ class State(NamedTuple):
     scale: Array
     """D [p]: largest column norms of J so far."""
     reach: Array
-    """Size of each parameter [p]: the largest it has had, or as given."""
+    """Size of each parameter [p]."""
+    grows: Array
+    """Parameters whose size is the largest value they have had [p]; that of the others is given."""
     radius: Array
     trial: Array
     step_norm: Array
@@ -153,8 +155,8 @@ def init(theta0: Array, bounds: Bounds, sizes: Array | None = None) -> State:
     Args:
         theta0: start [p].
         bounds: the box.
-        sizes: of the parameters [p], against which the rounding of their derivatives is judged: 1 for a logarithm; default:
-            their starts, infinite (unknown) for one that starts at zero.
+        sizes: of the parameters [p], against which the rounding of their derivatives is judged: 1 for a logarithm; NaN, and by
+            default, the largest value it has had, infinite (unknown) for one that starts at zero.
     """
     xp = namespace(theta0)
     p = theta0.shape[0]
@@ -163,6 +165,7 @@ def init(theta0: Array, bounds: Bounds, sizes: Array | None = None) -> State:
     zero = xp.zeros((), dtype)
     count = xp.zeros((), xp.int32)
     no = xp.zeros((), bool)
+    given = xp.full(p, xp.nan, dtype) if sizes is None else xp.asarray(sizes, dtype)
     return State(
         theta=theta0,
         R=xp.full((p + 1, p + 1), xp.nan, dtype),
@@ -177,7 +180,8 @@ def init(theta0: Array, bounds: Bounds, sizes: Array | None = None) -> State:
         ),
         bounds=Bounds(xp.asarray(bounds.lower, dtype), xp.asarray(bounds.upper, dtype)),
         scale=vector,
-        reach=xp.where(theta0 == 0, xp.inf, xp.abs(theta0)) if sizes is None else xp.asarray(sizes, dtype),
+        reach=xp.where(xp.isnan(given), xp.where(theta0 == 0, xp.inf, xp.abs(theta0)), given),
+        grows=xp.isnan(given),
         radius=zero,
         trial=theta0,
         step_norm=zero,
@@ -239,7 +243,7 @@ def update(state: State, R: Array, n_bad: Array | int = 0, tolerances: Tolerance
         R=R,
         view=view,
         scale=scale,
-        reach=xp.maximum(state.reach, xp.where(judged.accepted, xp.abs(theta), 0.0)),
+        reach=xp.where(state.grows, xp.maximum(state.reach, xp.abs(theta)), state.reach),
         radius=xp.where(first, xp.minimum(radius, step_norm), radius),
         trial=trial,
         step_norm=step_norm,
@@ -277,7 +281,7 @@ class _Judged(NamedTuple):
 def _judged(state: State, R: Array, n_bad: Array | int, tolerances: Tolerances) -> _Judged:
     """Whether the trial is taken, and how far the linear model is trusted next (More 1978, section 4)."""
     xp = namespace(state.theta)
-    reach = xp.maximum(state.reach, xp.abs(state.trial))
+    reach = xp.where(state.grows, xp.maximum(state.reach, xp.abs(state.trial)), state.reach)
     view = _view(R, state.trial, state.bounds, reach, state.scale, tolerances)
     usable = xp.all(xp.isfinite(R)) & xp.isfinite(view.ssr) & (n_bad == 0)
     actual = 1 - view.ssr / state.view.ssr

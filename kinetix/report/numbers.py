@@ -49,6 +49,8 @@ def estimate(value: float, stderr: float, lower: float, upper: float) -> Row:
     Row(value='8.3e+10', stderr='3.1e+10', lower='2.9e+10', upper='2.36e+11')
     >>> estimate(2.3, math.nan, math.nan, math.nan)
     Row(value='2.3', stderr='-', lower='-', upper='-')
+    >>> estimate(0.05, 1e300, -1e300, 1e300)
+    Row(value='0.050', stderr='1.0e+300', lower='-1e+300', upper='1e+300')
     """
     if not (math.isfinite(value) and math.isfinite(stderr) and stderr > 0):
         return Row(*(significant(number) for number in (value, stderr, lower, upper)))

@@ -173,9 +173,8 @@ def sum_of_squares(R: np.ndarray) -> float:
 
 
 def parameter_sizes(table: ParameterTable) -> np.ndarray:
-    """Sizes of the free parameters in their coordinates, against which the rounding of derivatives is judged; infinite where unknown."""
-    sizes = [1.0 if table.parameters[i].scale == "log" else abs(table.parameters[i].start) for i in table.free]
-    return np.array([size if size > 0 else np.inf for size in sizes])
+    """Sizes of the free parameters in their coordinates, see `kinetix.estimation.init`: 1 for logarithms, else by their values (NaN)."""
+    return np.array([1.0 if table.parameters[i].scale == "log" else np.nan for i in table.free])
 
 
 def _from(

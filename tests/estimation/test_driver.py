@@ -281,7 +281,7 @@ def test_rounding_is_no_effect():
         return 1 - feed / (1 + k * tau) / feed - measured
 
     for noise in (0.0, 0.01 * np.cos(9 * tau)):
-        outcome = fit(evaluation(lambda theta, noise=noise: residuals(theta) - noise), [np.log(0.05), 1300.0], sizes=[1.0, 1300.0])
+        outcome = fit(evaluation(lambda theta, noise=noise: residuals(theta) - noise), [np.log(0.05), 1300.0], sizes=[1.0, np.nan])
         alone = fit(evaluation(lambda theta, noise=noise: residuals(jnp.append(theta, 1.0)) - noise), [np.log(0.05)])
         assert outcome.status is Status.FLAT and outcome.status.ok
         assert outcome.theta == pytest.approx([alone.theta[0], 1300.0], rel=1e-9)
