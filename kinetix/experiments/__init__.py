@@ -4,7 +4,7 @@
 Files are opened by `kinetix.io.tables.read_table`.
 """
 
-from kinetix.experiments.campaign import Campaign, Remark, ResponseColumn, build_campaign, check_temperature
+from kinetix.experiments.campaign import Campaign, Noise, Remark, ResponseColumn, build_campaign, check_temperature
 from kinetix.experiments.recognition import Recognition, Vocabulary, recognise
 from kinetix.experiments.table import Header, Layout, Table, parse_header, parse_table, table_of_cells
 
@@ -12,6 +12,7 @@ __all__ = [
     "Campaign",
     "Header",
     "Layout",
+    "Noise",
     "Recognition",
     "Remark",
     "ResponseColumn",

@@ -115,6 +115,31 @@ def check_temperature(kelvin: float, written: str) -> str | None:
     return f"T = {written} is outside {COLDEST:g}-{HOTTEST:g} K.{meant}"
 
 
+@dataclass(frozen=True)
+class Noise:
+    """A standard deviation with a part that is constant and a part that grows with the measured value y.
+
+        sigma = sqrt(constant^2 + (relative y)^2)
+
+    Attributes:
+        constant: a quantity, or a number in SI; 0 where there is none.
+        relative: share of the value; 0 where there is none.
+
+    >>> Noise(3.0, 0.04).at(np.array([0.0, 100.0])).tolist()
+    [3.0, 5.0]
+
+    Source: D. M. Rocke and S. Lorenzato, Technometrics 37 (1995) 176.
+    """
+
+    constant: Quantity | float = 0.0
+    relative: float = 0.0
+
+    def at(self, values: np.ndarray) -> np.ndarray:
+        """Standard deviations of measured values, SI."""
+        constant = self.constant.si if isinstance(self.constant, Quantity) else self.constant
+        return np.hypot(constant, self.relative * values)
+
+
 def build_campaign(
     tables: Sequence[Table],
     vocabulary: Vocabulary,
@@ -122,7 +147,7 @@ def build_campaign(
     columns: Mapping[str, str] | None = None,
     ignore: Collection[str] = (),
     conditions: Mapping[str, Quantity] | None = None,
-    noise: Mapping[str, Quantity | float] | None = None,
+    noise: Mapping[str, Quantity | float | Noise] | None = None,
     progress: Mapping[str, str] | None = None,
     only: Mapping[str, object] | None = None,
     time_zero: str | None = None,
@@ -139,7 +164,8 @@ def build_campaign(
     columns : what a column is -> its header, where the header does not say it: `{"1/tau": "sv [1/min]", "experiment": "run"}`.
     ignore : headers of columns to pass over.
     conditions : name -> what is constant over all experiments.
-    noise : response -> standard deviation (a quantity, or a number in SI) for every value without one of its own.
+    noise : response -> standard deviation for every value without one of its own: a quantity, a number in SI, or `Noise` where a part
+        of it is relative to the value.
     progress : response -> the header of the column whose progress it is: (first - x)/(first - last) of each experiment, 0 to 1.
     only : header -> the value, or values, of the rows to use; other rows are as if they were not in the table.
     time_zero : where time begins: "first" is the first row of each experiment, "as written" takes times as they stand, anything else is
@@ -428,7 +454,7 @@ def _responses(sheets: Iterable[_Sheet], problems: Problems) -> tuple[tuple[Resp
 
 def _fill_sigma(
     sheets: Sequence[_Sheet],
-    noise: Mapping[str, Quantity | float],
+    noise: Mapping[str, Quantity | float | Noise],
     vocabulary: Vocabulary,
     problems: Problems,
 ) -> None:
@@ -436,7 +462,18 @@ def _fill_sigma(
     given = _noise_in_si(noise, vocabulary, sheets, problems)
     for sheet in sheets:
         for name, sigma in sheet.sigma.items():
-            sigma[np.isnan(sigma) & ~np.isnan(sheet.values[name])] = given.get(name, np.nan)
+            values = sheet.values[name]
+            empty = np.isnan(sigma) & ~np.isnan(values)
+            sigma[empty] = given[name].at(values[empty]) if name in given else np.nan
+            zero = [int(row) for row in np.flatnonzero(sigma == 0) if empty[row]]
+            sheet.report(
+                problems,
+                sheet.reading_column(name),
+                zero,
+                lambda row, name=name: (
+                    f"{name} is 0, and so is a sigma that is relative alone. Add a constant part to the noise of {name}."
+                ),
+            )
     if not any(sheet.sigma_column(name) or not np.all(np.isnan(sigma)) for sheet in sheets for name, sigma in sheet.sigma.items()):
         return
     for sheet in sheets:
@@ -458,17 +495,18 @@ def _fill_sigma(
 
 
 def _noise_in_si(
-    noise: Mapping[str, Quantity | float], vocabulary: Vocabulary, sheets: Iterable[_Sheet], problems: Problems
-) -> dict[str, float]:
-    """The standard deviations of [noise] in SI."""
+    noise: Mapping[str, Quantity | float | Noise], vocabulary: Vocabulary, sheets: Iterable[_Sheet], problems: Problems
+) -> dict[str, Noise]:
+    """The standard deviations of [noise], their constant parts in SI."""
     units = {name: unit for sheet in sheets for name, unit in sheet.units.items()}
-    given: dict[str, float] = {}
-    for name, quantity in noise.items():
+    given: dict[str, Noise] = {}
+    for name, written in noise.items():
         if name not in vocabulary.responses:
             known = ", ".join(vocabulary.responses)
             problems.add(f"noise: '{name}' is no response of the model (known: {known}).{nearest(name, vocabulary.responses)}")
             continue
-        value = quantity
+        relative = written.relative if isinstance(written, Noise) else 0.0
+        quantity = value = written.constant if isinstance(written, Noise) else written
         if isinstance(quantity, Quantity):
             dimension = vocabulary.responses[name]
             if dimension is None and name in units:
@@ -477,10 +515,10 @@ def _noise_in_si(
                 with problems.collecting():
                     require(quantity, dimension, f"noise: the sigma of {name}")
             value = quantity.unit.scale_to_si(quantity.value)
-        if not (isinstance(value, float | int) and 0 < value < math.inf):
+        if not (isinstance(value, float | int) and 0 <= value < math.inf and 0 <= relative < math.inf and (value > 0 or relative > 0)):
             problems.add(f"noise: the sigma of {name} is {quantity}; a measurement error must be a finite number above zero.")
             continue
-        given[name] = float(value)
+        given[name] = Noise(float(value), relative)
     return given
 
 
@@ -798,7 +836,9 @@ def _assembled(
     told: list[str] = []
     for sheet in sheets:
         used = sum(int(np.count_nonzero(~np.isnan(numbers))) for numbers in sheet.values.values())
-        told += [f"{sheet.table.source}: {len(sheet.table.rows)} rows read, {used} values used; {sheet.table.dialect}."]
+        rows = len(sheet.table.rows)
+        counts = f"{rows} row{'' if rows == 1 else 's'} read, {used} value{'' if used == 1 else 's'} used"
+        told += [f"{sheet.table.source}: {counts}; {sheet.table.dialect}."]
         told += [*sheet.table.notes, sheet.recognition.note, *sheet.notes]
     return Campaign(
         experiments=experiments,
