@@ -4,7 +4,9 @@
 Files are opened by `kinetix.io.tables.read_table`.
 """
 
-from kinetix.experiments.campaign import Campaign, Remark, ResponseColumn, build_campaign, check_temperature
+from kinetix.experiments.building import build_campaign
+from kinetix.experiments.campaign import Campaign, Remark, ResponseColumn
+from kinetix.experiments.plausibility import check_temperature
 from kinetix.experiments.recognition import Recognition, Vocabulary, recognise
 from kinetix.experiments.table import Header, Layout, Table, parse_header, parse_table, table_of_cells
 

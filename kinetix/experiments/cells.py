@@ -168,7 +168,8 @@ def is_empty(cell: str) -> bool:
 def is_mark(cell: str, more: frozenset[str] = frozenset()) -> bool:
     """Whether a cell says that nothing was measured: a mark such as `n.d.`, `*`, `---`, a spreadsheet's error, or a limit.
 
-    `more` : further marks, casefolded.
+    Args:
+        more: further marks, casefolded.
     """
     folded = cell.casefold()
     if folded in more:
@@ -191,9 +192,10 @@ def is_plain_number(cell: str) -> bool:
 def notation_of(columns: Iterable[Iterable[str]], commas_separate: bool, decimal: str | None = None) -> Notation:
     """How the columns of a table write numbers. Columns that hold mostly words say nothing.
 
-    columns : the cells of each column.
-    commas_separate : whether commas separate the columns; a quoted `1,5` is then no evidence.
-    decimal : the decimal mark, where it is known.
+    Args:
+        columns: the cells of each column.
+        commas_separate: whether commas separate the columns; a quoted `1,5` is then no evidence.
+        decimal: the decimal mark, where it is known.
 
     >>> notation_of([["1,5", "2"], ["1.234,5", ""]], False), notation_of([["1,234", "0.5"]], True), notation_of([["1,234"]], False)
     (Notation(decimal=',', thousands=True), Notation(decimal='.', thousands=True), Notation(decimal='.', thousands=False))

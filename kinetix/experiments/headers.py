@@ -98,9 +98,8 @@ class Split:
 def split_header(records: Records, source: str, layout: Layout, problems: Problems) -> Split:
     """The header and the rows below it.
 
-    Raises
-    ------
-    DataError : there are no rows at all, or a given header line does not exist.
+    Raises:
+        DataError: there are no rows at all, or a given header line does not exist.
     """
     if layout.headers:
         return _named_by_hand(records, source, layout.headers)

@@ -44,11 +44,12 @@ Role = Literal["experiment", "time", "condition", "response", "sigma", "label", 
 class Vocabulary:
     """What a model knows, and so what a table may hold.
 
-    species : the species' names; they bring the spellings `C_A`, `A_feed`, ... with them.
-    responses : names that may be measured, with their dimensions (None: any).
-    conditions : names that may be set, with their dimensions (None: any): `T`, `P`, `tau`, `1/tau`, `V`, `Q`, `feed.A`, `initial.A`, ...
-    timed : rows are times within experiments (batch); otherwise every row is an experiment of its own.
-    needs_unit : every number needs a unit; otherwise (explicit models) a column without a unit is dimensionless.
+    Attributes:
+        species: the species' names; they bring the spellings `C_A`, `A_feed`, ... with them.
+        responses: names that may be measured, with their dimensions (None: any).
+        conditions: names that may be set, with their dimensions (None: any): `T`, `P`, `tau`, `1/tau`, `V`, `Q`, `feed.A`, `initial.A`, ...
+        timed: rows are times within experiments (batch); otherwise every row is an experiment of its own.
+        needs_unit: every number needs a unit; otherwise (explicit models) a column without a unit is dimensionless.
     """
 
     species: tuple[str, ...] = ()
@@ -70,8 +71,9 @@ class Meaning:
 class Column:
     """A column of a table with its meaning; `unit` is None for text and where the unit could not be read (told as a problem).
 
-    form : how a column of clock times or date stamps writes them; `unit` is then the one in which times are told.
-    progress : whether the response is how far the column's numbers have come from their first to their last in each experiment.
+    Attributes:
+        form: how a column of clock times or date stamps writes them; `unit` is then the one in which times are told.
+        progress: whether the response is how far the column's numbers have come from their first to their last in each experiment.
     """
 
     header: Header
@@ -119,20 +121,18 @@ def recognise(
 ) -> Recognition:
     """Find the meaning and the unit of every column; what cannot be recognised becomes a problem.
 
-    Parameters
-    ----------
-    table : the table.
-    vocabulary : what the model knows.
-    columns : what a column is -> its header in the file, with the unit in brackets where the header has none:
-        `{"1/tau": "sv [1/min]", "experiment": "run"}`. Entries that this table does not have are left to the caller (see `used`).
-    ignore : headers, or their names without the unit, of columns to pass over.
-    progress : response -> the header of the column whose progress it is.
-    selecting : headers, or their names, of columns that chose the rows; one without a meaning of its own is passed over.
-    problems : receives one sentence per problem.
+    Args:
+        table: the table.
+        vocabulary: what the model knows.
+        columns: what a column is -> its header in the file, with the unit in brackets where the header has none:
+            `{"1/tau": "sv [1/min]", "experiment": "run"}`. Entries that this table does not have are left to the caller (see `used`).
+        ignore: headers, or their names without the unit, of columns to pass over.
+        progress: response -> the header of the column whose progress it is.
+        selecting: headers, or their names, of columns that chose the rows; one without a meaning of its own is passed over.
+        problems: receives one sentence per problem.
 
-    Returns
-    -------
-    Recognition : the columns left to right; unrecognised columns are left out.
+    Returns:
+        Recognition: the columns left to right; unrecognised columns are left out.
 
     >>> from kinetix.experiments.table import parse_table
     >>> from kinetix.units import CONCENTRATION, TEMPERATURE, TIME

@@ -87,7 +87,8 @@ class Table:
     def numbers(self, header: Header, problems: Problems, percent: float | None = None) -> np.ndarray:
         """One column as float64, NaN where the cell holds no reading; cells that are no finite number become problems.
 
-        percent : what one per cent is in the unit of the column, for cells such as `45 %`; None where they make no sense.
+        Args:
+            percent: what one per cent is in the unit of the column, for cells such as `45 %`; None where they make no sense.
         """
         values = np.full(len(self.rows), np.nan)
         found: list[str] = []
@@ -147,20 +148,17 @@ def report(problems: Problems, found: list[str], where: str) -> None:
 def parse_table(text: str, source: str, layout: Layout = AS_IT_SHOWS) -> Table:
     """The table that a text holds.
 
-    Parameters
-    ----------
-    text : the whole text, with or without a byte-order mark, any line ends.
-    source : the name that messages use, for example `run.csv`.
-    layout : how the text is written, where it does not show.
+    Args:
+        text: the whole text, with or without a byte-order mark, any line ends.
+        source: the name that messages use, for example `run.csv`.
+        layout: how the text is written, where it does not show.
 
-    Returns
-    -------
-    Table : headers, rows of text cells and their line numbers. Comment lines, blank lines and lines of delimiters only are left out but
-        counted; a row that is too short ends in empty cells; a line of units below the header becomes part of the headers.
+    Returns:
+        Table: headers, rows of text cells and their line numbers. Comment lines, blank lines and lines of delimiters only are left out but
+            counted; a row that is too short ends in empty cells; a line of units below the header becomes part of the headers.
 
-    Raises
-    ------
-    DataError : the text is empty, has no rows, has equal headers, a row with too many cells or broken quotes. All at once.
+    Raises:
+        DataError: the text is empty, has no rows, has equal headers, a row with too many cells or broken quotes. All at once.
 
     >>> parse_table("T [K],k [1/s]\\n300,0.1\\n\\n,\\n310,0.2,7\\n", "k.csv")
     Traceback (most recent call last):
@@ -184,7 +182,8 @@ def table_of_cells(rows: Iterable[Record], source: str, layout: Layout = AS_IT_S
 def selected(table: Table, only: Mapping[str, object], problems: Problems) -> tuple[Table, str]:
     """The rows with one of the wanted values in some column, and a sentence about it; the table itself where it has no such column.
 
-    only : header or its name -> a value or several; numbers compare as numbers.
+    Args:
+        only: header or its name -> a value or several; numbers compare as numbers.
     """
     tests: list[tuple[Header, frozenset[str | float]]] = []
     for name, wanted in only.items():

@@ -20,7 +20,7 @@ from kinetix.report import Picture, html_report, markdown_report, parameters_csv
 def whole_folder(folder: str | os.PathLike[str], *, remove: Collection[str] = ()) -> Iterator[Path]:
     """An empty folder to write to; its files move into `folder` when the block ends well, and vanish when it does not.
 
-    Arguments:
+    Args:
         folder: made where it does not exist; files of the same names in it are replaced, all others stay.
         remove: names of files of an earlier result that go when the new ones come.
 
@@ -77,7 +77,7 @@ def write_fit(
 ) -> list[Path]:
     """Write the numbers of a fit as FOLDER/fit.nc and FOLDER/summary.json, both or none.
 
-    Arguments:
+    Args:
         tree: a result of `kinetix.results.fit_tree`.
         folder: where to; made where it does not exist.
         entries: further entries of summary.json.
@@ -100,7 +100,7 @@ def write_report(tree: xr.DataTree, folder: str | os.PathLike[str], *, remove: C
 
     report.html is complete in itself; report.md refers to the pictures.
 
-    Arguments:
+    Args:
         tree: a result of `kinetix.results.fit_tree`, fresh or read from a file.
         folder: where to; made where it does not exist.
         remove: files of an earlier report that go.

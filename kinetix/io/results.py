@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def write_tree(tree: xr.DataTree, path: str | os.PathLike[str]) -> Path:
     """Write a result as netCDF-4; `read_tree` gives an identical tree back.
 
-    Arguments:
+    Args:
         tree: a result, for example of `kinetix.results.fit_tree`.
         path: the file; its folder is made where it does not exist, and an older file is replaced only when the new one is complete.
 
@@ -71,7 +71,7 @@ def write_summary(summary: Mapping[str, Any], path: str | os.PathLike[str]) -> P
 def write_figures(figures: Mapping[str, Figure], folder: str | os.PathLike[str], *, suffix: str = "png", dpi: float = 150) -> list[Path]:
     """Write pictures as FOLDER/NAME.SUFFIX, one file each.
 
-    Arguments:
+    Args:
         figures: name -> figure, as `kinetix.plots.figures` gives them.
         folder: where to; made where it does not exist.
         suffix: a format that matplotlib writes: png, pdf, svg.

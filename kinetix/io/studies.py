@@ -24,7 +24,7 @@ _PLACE = re.compile(r"\s*\(at (?:line (?P<line>\d+), column (?P<column>\d+)|end 
 def read_study(path: str | os.PathLike[str]) -> tuple[str, dict[str, Any]]:
     r"""The text of a study file and the nested mapping that it holds; `kinetix.studies.parse_study` validates it.
 
-    Arguments:
+    Args:
         path: a TOML file in UTF-8, with or without a byte-order mark.
 
     Returns:
@@ -92,7 +92,7 @@ def read_tables(
 ) -> list[Table]:
     """The tables of data files, in order.
 
-    Arguments:
+    Args:
         files: their names; those that are not absolute are sought in `folder`.
         folder: the study file's folder.
         encoding: of all of them, UTF-8 where None.

@@ -17,19 +17,16 @@ _AS_IT_SHOWS = Layout()
 def read_table(path: str | os.PathLike[str], encoding: str | None = None, layout: Layout = _AS_IT_SHOWS) -> Table:
     r"""The table in a text file whose columns are separated by commas, semicolons, tabs or blanks, or in a workbook of one sheet (.xlsx).
 
-    Parameters
-    ----------
-    path : the file; its name (without folders) is what messages and labels use.
-    encoding : how the text is encoded; UTF-8 with or without a byte-order mark where None.
-    layout : where the header is and how numbers are written, where it does not show.
+    Args:
+        path: the file; its name (without folders) is what messages and labels use.
+        encoding: how the text is encoded; UTF-8 with or without a byte-order mark where None.
+        layout: where the header is and how numbers are written, where it does not show.
 
-    Returns
-    -------
-    Table : headers, rows of text cells and line numbers, see `kinetix.experiments.parse_table`.
+    Returns:
+        Table: headers, rows of text cells and line numbers, see `kinetix.experiments.parse_table`.
 
-    Raises
-    ------
-    DataError : the file is not there, cannot be decoded, has several sheets, or holds no table.
+    Raises:
+        DataError: the file is not there, cannot be decoded, has several sheets, or holds no table.
 
     >>> import pathlib, tempfile
     >>> folder = tempfile.TemporaryDirectory()
@@ -48,14 +45,12 @@ def read_sheets(
 ) -> list[Table]:
     """The tables in a file: one in a text, one per wanted sheet in a workbook.
 
-    Parameters
-    ----------
-    path, encoding, layout : as for `read_table`.
-    sheets : names of a workbook's sheets, `("*",)` for all; empty where the workbook has one. A text has none.
+    Args:
+        path, encoding, layout: as for `read_table`.
+        sheets: names of a workbook's sheets, `("*",)` for all; empty where the workbook has one. A text has none.
 
-    Raises
-    ------
-    DataError : as for `read_table`, or a sheet that is not there.
+    Raises:
+        DataError: as for `read_table`, or a sheet that is not there.
     """
     path = Path(path)
     try:
