@@ -6,7 +6,7 @@ Files are opened by `kinetix.io.tables.read_table`.
 
 from kinetix.experiments.building import build_campaign
 from kinetix.experiments.campaign import Campaign, Remark, ResponseColumn
-from kinetix.experiments.plausibility import check_temperature
+from kinetix.experiments.plausibility import check_temperature, require_possible
 from kinetix.experiments.recognition import Recognition, Vocabulary, recognise
 from kinetix.experiments.table import Header, Layout, Table, parse_header, parse_table, table_of_cells
 
@@ -24,5 +24,6 @@ __all__ = [
     "parse_header",
     "parse_table",
     "recognise",
+    "require_possible",
     "table_of_cells",
 ]

@@ -74,7 +74,7 @@ def build_campaign(
     ([[1020.0, 610.0], [990.0, nan]], 3)
     """
     problems = Problems()
-    constants, noise = {name: quantity.si for name, quantity in (conditions or {}).items()}, dict(noise or {})
+    conditions, noise = dict(conditions or {}), dict(noise or {})
     if not tables:
         raise DataError("there is no data table: give at least one file.")
     chosen = [selected(table, only or {}, problems) for table in tables]
@@ -83,7 +83,7 @@ def build_campaign(
         for table, _ in chosen
     ]
     check_columns(columns or {}, ignore, vocabulary, recognitions, problems, progress=progress, only=tuple(only or ()))
-    check_constants(constants, vocabulary, recognitions, problems)
+    check_constants(conditions, vocabulary, recognitions, problems)
     sheets = [read_sheet(recognition, vocabulary, time_zero, problems) for recognition in recognitions]
     for sheet, (_, choice) in zip(sheets, chosen, strict=True):
         sheet.notes[:0] = [choice] if choice else []
@@ -101,5 +101,6 @@ def build_campaign(
     if temperatures:
         for sheet in sheets:
             warn_of_temperatures(sheet, vocabulary)
-    units = {name: quantity.unit for name, quantity in (conditions or {}).items()} | condition_units(sheets)
+    constants = {name: quantity.si for name, quantity in conditions.items()}
+    units = {name: quantity.unit for name, quantity in conditions.items()} | condition_units(sheets)
     return assembled(lanes, responses, settings, constants, units, sheets, [*unit_notes, *lane_notes, *setting_notes])

@@ -8,12 +8,13 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
-from kinetix.errors import KinetixWarning, Problems, nearest
+from kinetix.errors import ConditionError, KinetixWarning, Problems, nearest
 from kinetix.experiments.recognition import Column, Meaning, Recognition, Vocabulary, describe
 from kinetix.experiments.sheet import Sheet
-from kinetix.units import AMOUNT, CONCENTRATION, FLOW, MASS, PRESSURE, TEMPERATURE, TIME, VOLUME
+from kinetix.units import AMOUNT, CONCENTRATION, FLOW, MASS, PRESSURE, TEMPERATURE, TIME, VOLUME, Dimension, Quantity
 
 COLDEST, HOTTEST = 150.0, 3000.0  # K; outside, a temperature is probably in another unit than its header says
+_ABOVE_ZERO = frozenset({"tau", "1/tau", "V", "Q"})
 _NEVER_NEGATIVE = frozenset({CONCENTRATION, PRESSURE, TIME, TIME**-1, VOLUME, FLOW, AMOUNT, MASS})
 
 
@@ -35,36 +36,78 @@ def check_temperature(kelvin: float, written: str) -> str | None:
     return f"T = {written} is outside {COLDEST:g}-{HOTTEST:g} K.{meant}"
 
 
+def impossible(name: str, dimension: Dimension | None, si: np.ndarray) -> tuple[np.ndarray, str]:
+    """Where a condition has a value that it cannot have, and what such a value is, in words. The one rule for columns and constants.
+
+    Args:
+        name: of the condition: `T`, `tau`, `feed.A`, ...
+        dimension: None where any will do; there is then no rule.
+        si: values in SI; NaN passes.
+
+    >>> impossible("T", TEMPERATURE, np.array([300.0, 0.0])), impossible("feed.A", CONCENTRATION, np.array([0.0, -1.0]))
+    ((array([False,  True]), 'not above absolute zero'), (array([False,  True]), 'negative'))
+    """
+    if dimension == TEMPERATURE:
+        return si <= 0, "not above absolute zero"
+    if name in _ABOVE_ZERO and dimension is not None:
+        return si <= 0, "not above zero"
+    if dimension in _NEVER_NEGATIVE:
+        return si < 0, "negative"
+    return np.zeros(np.shape(si), dtype=bool), ""
+
+
+def require_possible(quantity: Quantity, name: str, dimension: Dimension | None, where: str = "") -> Quantity:
+    """`quantity` itself, where the condition can have it.
+
+    Args:
+        quantity: what is written.
+        name: of the condition.
+        dimension: of the condition; None where any will do.
+        where: what stands before the sentence, for example `[conditions] T`.
+
+    Raises:
+        ConditionError: it cannot.
+
+    >>> from kinetix.units import parse_quantity
+    >>> require_possible(parse_quantity("-300 K"), "T", TEMPERATURE, "[conditions] T")
+    Traceback (most recent call last):
+    kinetix.errors.ConditionError: [conditions] T: the temperature T is -300 K, which is not above absolute zero. Correct it.
+    """
+    prefix, what = f"{where}: " if where else "", describe(Meaning("condition", name))
+    if not math.isfinite(quantity.si):
+        raise ConditionError(f"{prefix}{what} is {quantity}, which is not a finite number. Correct it.")
+    broken, words = impossible(name, dimension, np.array(quantity.si))
+    if broken:
+        raise ConditionError(f"{prefix}{what} is {quantity}, which is {words}. Correct it.")
+    return quantity
+
+
 def check_conditions(sheet: Sheet, vocabulary: Vocabulary, problems: Problems) -> None:
-    """What is set cannot be negative, and a temperature is above absolute zero."""
+    """Values of condition columns that cannot be."""
     for column in sheet.recognition.having("condition"):
-        numbers, dimension = sheet.conditions.get(column.meaning.name), vocabulary.conditions[column.meaning.name]
-        if numbers is None:
+        name = column.meaning.name
+        if name not in sheet.conditions:
             continue
-        if dimension == TEMPERATURE:
-            rows, wrong = np.flatnonzero(numbers <= 0), "not above absolute zero"
-        elif dimension in _NEVER_NEGATIVE:
-            rows, wrong = np.flatnonzero(numbers < 0), "negative"
-        else:
-            continue
+        broken, words = impossible(name, vocabulary.conditions[name], sheet.conditions[name])
 
-        def says(row: int, column: Column = column, wrong: str = wrong) -> str:
-            return f"{describe(column.meaning)} is {sheet.written(row, column)}, which is {wrong}."
+        def says(row: int, column: Column = column, words: str = words) -> str:
+            return f"{describe(column.meaning)} is {sheet.written(row, column)}, which is {words}."
 
-        sheet.report(problems, column, rows, says)
+        sheet.report(problems, column, np.flatnonzero(broken), says)
 
 
 def check_constants(
-    constants: Mapping[str, float], vocabulary: Vocabulary, recognitions: Iterable[Recognition], problems: Problems
+    constants: Mapping[str, Quantity], vocabulary: Vocabulary, recognitions: Iterable[Recognition], problems: Problems
 ) -> None:
-    """A condition is known to the model, and is given once: for all experiments, or by a column."""
+    """A condition is known to the model, has a possible value, and is given once: for all experiments, or by a column."""
     recognitions = tuple(recognitions)
-    for name, value in constants.items():
+    for name, quantity in constants.items():
         if name not in vocabulary.conditions:
             known = ", ".join(vocabulary.conditions)
             problems.add(f"conditions: '{name}' is no condition of the model (known: {known}).{nearest(name, vocabulary.conditions)}")
-        elif not math.isfinite(value):
-            problems.add(f"conditions: {describe(Meaning('condition', name))} is {value}, which is not a finite number.")
+        else:
+            with problems.collecting():
+                require_possible(quantity, name, vocabulary.conditions[name], "conditions")
         for recognition in recognitions:
             column = recognition.find("condition", name)
             if column:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from kinetix.errors import ConditionError, ExpressionError, InputError, KinetixWarning, ParameterError, Problems, StudyError, nearest
-from kinetix.experiments import Campaign, Table, build_campaign, check_temperature
+from kinetix.experiments import Campaign, Table, build_campaign, check_temperature, require_possible
 from kinetix.expression import Expression, parse
 from kinetix.parameters import Temperature, unit_of
 from kinetix.reactors import PLANNED, REACTORS, Reactor
@@ -160,7 +160,7 @@ def known_conditions(section: Mapping[str, Any], known: Mapping[str, Dimension |
         model: what it is, for messages: "a batch reactor".
 
     Raises:
-        ConditionError: unknown names, unreadable quantities, wrong units.
+        ConditionError: unknown names, unreadable quantities, wrong units, impossible values.
     """
     problems = Problems()
     out: dict[str, Quantity] = {}
@@ -175,7 +175,8 @@ def known_conditions(section: Mapping[str, Any], known: Mapping[str, Dimension |
             problems.add(f"[conditions] {name}: {model} has no such condition (known: {', '.join(names)}).{nearest(name, names)}")
             continue
         with problems.collecting():
-            quantity = out[name] = parse_known(value, f"[conditions] {name}", known[name])
+            where = f"[conditions] {name}"
+            quantity = out[name] = require_possible(parse_known(value, where, known[name]), name, known[name], where)
             warning = check_temperature(quantity.si, str(quantity)) if name == "T" and not allowed else None
             if warning:
                 warnings.warn(

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kinetix.errors import ParameterError, nearest
+from kinetix.experiments import require_possible
 from kinetix.parameters import Estimate, Number, Temperature
 from kinetix.units import DIMENSIONLESS, MOLAR_ENERGY, TEMPERATURE, Dimension, Quantity, parse_quantity, parse_unit
 
@@ -91,8 +92,8 @@ def parse_number(value: object, where: str, expect: Dimension | None = None) -> 
 
 
 def parse_temperature(value: object, where: str) -> float:
-    """A temperature in K."""
-    return parse_known(value, where, TEMPERATURE).si
+    """A temperature in K, above absolute zero."""
+    return require_possible(parse_known(value, where, TEMPERATURE), "T", TEMPERATURE, where).si
 
 
 def _bounds(value: object, where: str, expect: Dimension | None) -> tuple[Quantity | None, Quantity | None]:

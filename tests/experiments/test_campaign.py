@@ -380,10 +380,30 @@ def test_temperatures_that_contradict_each_other_at_one_time():
 
 def test_impossible_conditions_and_times():
     assert "the temperature T is -280 degC, which is not above absolute zero" in problem("time [s],T [degC],A [mol/L]\n0,-280,1\n")
-    assert "line 2, column 'tau [s]': the residence time tau is -1 s, which is negative" in problem("tau [s],A [mol/L]\n-1,1\n", TANK)
+    assert "line 2, column 'tau [s]': the residence time tau is -1 s, which is not above zero" in problem("tau [s],A [mol/L]\n-1,1\n", TANK)
     assert "-5 s is before time zero" in problem("time [s],A [mol/L]\n-5,1\n")
     assert "line 3, column 'time [s]': the cell is empty, but the row has values" in problem("time [s],A [mol/L]\n0,1\n,2\n")
     assert "line 3, column 'run': the cell is empty" in problem("run,time [s],A [mol/L]\na,0,1\n,1,2\n")
+
+
+@pytest.mark.parametrize(
+    ("name", "unit", "number"),
+    [("T", "K", "-300"), ("T", "degC", "-300"), ("T", "K", "0"), ("P", "bar", "-1"), ("tau", "min", "0"), ("tau", "min", "-1")]
+    + [("1/tau", "1/min", "0"), ("V", "L", "0"), ("Q", "L/h", "-2"), ("feed.A", "mol/L", "-0.1")],
+)
+def test_a_constant_and_a_column_are_checked_alike(name, unit, number):
+    vocabulary = Vocabulary(("A",), {"A": C}, {**TANK.conditions, "P": PRESSURE})
+    column = problem(f"{name} [{unit}],A [mol/L]\n{number},1\n", vocabulary)
+    constant = problem("A [mol/L]\n1\n", vocabulary, conditions={name: parse_quantity(f"{number} {unit}")})
+    sentence = column.partition(": ")[2]
+    assert sentence.startswith("the ")
+    assert constant == f"conditions: {sentence} Correct it."
+
+
+def test_zero_feed_and_zero_pressure_can_be():
+    vocabulary = Vocabulary(("A",), {"A": C}, {**TANK.conditions, "P": PRESSURE})
+    read = campaign("P [bar],feed.A [mol/L],A [mol/L]\n0,0,1\n", vocabulary)
+    assert (read.conditions["P"].item(), read.conditions["feed.A"].item()) == (0.0, 0.0)
 
 
 def test_rows_with_nothing_but_a_remark_belong_to_no_experiment():
@@ -478,7 +498,7 @@ def test_negative_readings():
     )
     assert campaign(text, allow_negative=True).values_used == 2
     assert campaign("time [s],A [mol/L]\n0,-5\n").values.item() == -5000  # without a sigma nobody can say
-    assert campaign("tau [s],X [%],sigma [%]\n0,-50,1\n", TANK).values.item() == -0.5
+    assert campaign("tau [s],X [%],sigma [%]\n1,-50,1\n", TANK).values.item() == -0.5
     assert "line 2" in problem("time [s],A [mol/L]\n0,-1\n", noise={"A": 1.0})
 
 

@@ -232,7 +232,7 @@ def test_reactions_and_their_constants(change, words):
             ' on the command line --feed B="0 mol/L" or --feed default="0 mol/L".',
         ),
         ({"conditions.feed.Q": "1 mol/L"}, "feed: 'Q' is no species (known: A, B)."),
-        ({"conditions.feed.A": "-1 mol/L"}, "feed.A must not be negative (got -1 mol/L)."),
+        ({"conditions.feed.A": "-1 mol/L"}, "the feed of A is -1 mol/L, which is negative. Correct it."),
         ({"conditions.feed.A": "1 min"}, "feed.A has unit min (time), but amount/volume is needed, for example mol/L."),
         ({"conditions.feed.A": "cA0"}, "feed.A: expected a concentration, found the name 'cA0'."),
         (
@@ -288,7 +288,7 @@ def test_residence_times_that_cannot_be():
     study = changed(TANK, {"conditions.tau": None})
     assert (
         sentence(study, "tau [min],A [mol/L]\n5,0.5\n0,0.4\n")
-        == "cstr: tau is 0 s in experiment number 2; it must be above 0. Correct it there."
+        == "table1.csv, line 3, column 'tau [min]': the residence time tau is 0 min, which is not above zero."
     )
     both = "tau [min],1/tau [1/min],A [mol/L]\n5,0.2,0.5\n"
     assert sentence(study, both) == "cstr: the residence time is given more than once (tau, 1/tau). Keep one."
