@@ -13,4 +13,5 @@ from kinetix.io.studies import read_study as read_study
 from kinetix.io.studies import read_tables as read_tables
 from kinetix.io.studies import study_text as study_text
 from kinetix.io.studies import write_study as write_study
+from kinetix.io.tables import is_standard_input as is_standard_input
 from kinetix.io.tables import read_table as read_table

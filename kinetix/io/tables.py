@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from kinetix.errors import DataError, nearest
+from kinetix.errors import DataError, InputError, nearest
 from kinetix.experiments import Layout, Table, parse_table
 from kinetix.io.workbooks import XLS_MARK, XLSX_MARK, workbook_tables
 
@@ -18,7 +19,7 @@ def read_table(path: str | os.PathLike[str], encoding: str | None = None, layout
     r"""The table in a text file whose columns are separated by commas, semicolons, tabs or blanks, or in a workbook of one sheet (.xlsx).
 
     Args:
-        path: the file; its name (without folders) is what messages and labels use.
+        path: the file, `-` for the standard input; its name (without folders) is what messages and labels use.
         encoding: how the text is encoded; UTF-8 with or without a byte-order mark where None.
         layout: where the header is and how numbers are written, where it does not show.
 
@@ -52,16 +53,32 @@ def read_sheets(
     Raises:
         DataError: as for `read_table`, or a sheet that is not there.
     """
+    content, name = content_of(path, DataError)
+    if content.startswith((XLSX_MARK, XLS_MARK)):
+        return workbook_tables(content, name, sheets, layout)
+    return [parse_table(_decoded(content, name, encoding), name, layout)]
+
+
+def content_of(path: str | os.PathLike[str], kind: type[InputError]) -> tuple[bytes, str]:
+    """The bytes of a file, or of the standard input where the path is `-`; and its name, without folders, for messages and labels.
+
+    Raises:
+        InputError: of this kind; the file is not there or cannot be read.
+    """
     path = Path(path)
     try:
-        content = path.read_bytes()
+        if is_standard_input(path):
+            return sys.stdin.buffer.read(), "standard input"
+        return path.read_bytes(), path.name
     except FileNotFoundError:
-        raise DataError(f"{path}: there is no such file in {path.absolute().parent}.{neighbour(path)}") from None
+        raise kind(f"{path}: there is no such file in {path.absolute().parent}.{neighbour(path)}") from None
     except OSError as error:
-        raise DataError(f"{path} cannot be read: {error.strerror}.") from None
-    if content.startswith((XLSX_MARK, XLS_MARK)):
-        return workbook_tables(content, path.name, sheets, layout)
-    return [parse_table(_decoded(content, path.name, encoding), path.name, layout)]
+        raise kind(f"{path} cannot be read: {error.strerror}.") from None
+
+
+def is_standard_input(path: str | os.PathLike[str]) -> bool:
+    """Whether a path means what is piped into the program."""
+    return os.fspath(path) in ("-", "/dev/stdin")
 
 
 def _decoded(content: bytes, name: str, encoding: str | None) -> str:
