@@ -1,14 +1,15 @@
 """One cell: a number, a mark that says nothing was measured, or neither; and how a whole table writes its numbers.
 
 Decimal marks and thousands separators are judged for the whole table: one `1,5` says that commas are decimal, one `1,234.5` or `0.5` says
-that points are. Where every number with a comma could be either (`1,234`), nothing is assumed.
+that points are. Where every number with a comma could be either (`1,234`), nothing is assumed. A point in a file of decimal commas
+(`905.123`) separates thousands only where some cell shows that points do (`1.234,5`); what was read so is noted.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 EMPTY = frozenset({"", "nan", "na", "n/a", "#n/a"})
 """Cells that say nothing, and of which nothing is said."""
@@ -92,10 +93,11 @@ _MINUS = str.maketrans({"\u2212": "-", "\u2013": "-"})
 
 @dataclass(frozen=True)
 class Notation:
-    """How a table writes numbers: its decimal mark, and whether the other mark separates thousands."""
+    """How a table writes numbers: its decimal mark, whether the other mark separates thousands, and whether the user said the mark."""
 
     decimal: str = "."
     thousands: bool = False
+    said: bool = field(default=False, repr=False)
 
     def number(self, cell: str) -> float | None:
         """The number that a cell holds (infinite where it overflows), or None.
@@ -125,7 +127,11 @@ class Notation:
             return f"'{cell}' is not a finite number."
         if self.decimal == "," and (_NUMBER.fullmatch(plain) or _GROUPS["."].fullmatch(plain)):
             comma = cell.replace(",", "").replace(".", ",")
-            return f"'{cell}' has a decimal point, but this file writes decimal commas. Write '{comma}', or points in every number."
+            mark = 'decimal = "," under [data] says that commas are decimal' if self.said else "this file writes decimal commas"
+            if _GROUPS[","].fullmatch(plain):
+                return f"'{cell}' may be {cell.replace('.', '')} (thousands separator) or {comma} (decimal point), and {mark}. Write which."
+            differ = " Where files differ, leave decimal out: each shows its own." if self.said else ""
+            return f"'{cell}' has a decimal point, but {mark}. Write '{comma}', or points in every number.{differ}"
         if _GROUPS["."].fullmatch(plain) and plain.count(",") == 1:
             plainly = cell.replace(",", "")
             return (
@@ -133,8 +139,14 @@ class Notation:
                 'Say decimal = "." or decimal = "," under [data], or write it without the comma.'
             )
         if _GROUPS[","].fullmatch(plain):
-            return f"'{cell}' has decimal comma and thousands separators, but this file writes decimal points. Write one or the other."
+            mark = 'decimal = "." under [data] says that points are decimal' if self.said else "this file writes decimal points"
+            return f"'{cell}' has decimal comma and thousands separators, but {mark}. Write one or the other."
         if _NUMBER_WITH_COMMA.fullmatch(plain):
+            if self.said:
+                return (
+                    f"'{cell}' has a decimal comma, but decimal = \".\" under [data] says that points are decimal. "
+                    f"Write '{cell.replace(',', '.')}'. Where files differ, leave decimal out: each shows its own."
+                )
             where = " where semicolons, tabs or blanks separate the columns" if commas_separate else " in a file without decimal points"
             return (
                 f"'{cell}' seems to have a decimal comma, which is read only{where}. "
@@ -143,6 +155,15 @@ class Notation:
         if plain[:1] in "<>~\u2264\u2265":
             return f"'{cell}' is a limit, not a reading, and cannot be used yet. Leave the cell empty or list the column under 'ignore'."
         return f"'{cell}' is not a number. Leave the cell empty where nothing was measured, or name the mark: missing = [\"{cell}\"]."
+
+    def is_lone_group(self, cell: str) -> bool:
+        """Whether a cell is read with a thousands separator that only other cells, or the user, explain: `1,234`.
+
+        >>> Notation(thousands=True).is_lone_group("1,234"), Notation(thousands=True).is_lone_group("1,234.5")
+        (True, False)
+        """
+        found = _GROUPS[self.decimal].fullmatch(cell.translate(_MINUS)) if self.thousands else None
+        return found is not None and found["decimals"] is None and len(found["groups"]) == 4
 
 
 DECIMAL_POINT = Notation()
@@ -200,10 +221,10 @@ def notation_of(columns: Iterable[Iterable[str]], commas_separate: bool, decimal
     >>> notation_of([["1,5", "2"], ["1.234,5", ""]], False), notation_of([["1,234", "0.5"]], True), notation_of([["1,234"]], False)
     (Notation(decimal=',', thousands=True), Notation(decimal='.', thousands=True), Notation(decimal='.', thousands=False))
     """
-    if decimal:
-        return Notation(decimal, True)
     cells = [cell for column in columns for cell in _numbers_of(column)]
     grouped = {mark: any(_certainly_grouped(cell, mark) for cell in cells) for mark in _GROUPS}
+    if decimal:  # a lone comma that is not decimal can only be a separator; a lone point is more often a decimal point by mistake
+        return Notation(decimal, decimal == "." or grouped[","], said=True)
     comma = grouped[","] or (not commas_separate and any(_certain(cell, ",") for cell in cells))
     point = grouped["."] or any(_certain(cell, ".") for cell in cells)
     if comma and not (commas_separate and point):

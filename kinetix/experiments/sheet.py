@@ -72,8 +72,8 @@ def read_sheet(recognition: Recognition, vocabulary: Vocabulary, time_zero: str 
     numeric = [column for column in recognition.columns if column.unit is not None]
     as_written = {column: _numbers(sheet, column, problems) for column in numeric}
     in_si = {column: column.unit.to_si(numbers) for column, numbers in as_written.items() if column.unit is not None}
-    told = table.not_measured(column.header for column in numeric)
-    sheet.notes += [told] if told else []
+    told = [table.not_measured(column.header for column in numeric), table.thousands(column.header for column in numeric)]
+    sheet.notes += [sentence for sentence in told if sentence]
     if vocabulary.timed and time and time in in_si:
         sheet.time = _from_zero(sheet, time, in_si[time], time_zero, problems)
     for column, numbers in in_si.items():

@@ -136,6 +136,31 @@ class Table:
         limits = " Limits are left out, not used as bounds: this can bias a fit." if any(is_limit(cell) for cell, _ in places) else ""
         return f"{self.source}: {total} cell{'s count' if total > 1 else ' counts'} as not measured: {told}{more}.{limits}"
 
+    def thousands(self, headers: Iterable[Header]) -> str:
+        """A sentence about cells such as `1,234` that were read with a thousands separator, with the place of one; empty without any.
+
+        >>> table = parse_table("t [s];A [mM]\\n0;1.234,5\\n5;1.200\\n9;900,5\\n", "run.csv")
+        >>> table.thousands(table.headers)
+        "run.csv: points separate thousands: '1.200' (column 'A [mM]', line 3) is read as 1200."
+        """
+        if not self.notation.thousands:
+            return ""
+        found = [
+            (cell, header.text, line)
+            for header in headers
+            for line, cell in zip(self.lines, self.cells(header), strict=True)
+            if self.notation.is_lone_group(cell)
+        ]
+        if not found:
+            return ""
+        cell, column, line = found[0]
+        more = f"; so are {len(found) - 1} more cells" if len(found) > 2 else "; so is 1 more cell" if len(found) == 2 else ""
+        marks = "points" if self.decimal_comma else "commas"
+        return (
+            f"{self.source}: {marks} separate thousands: '{cell}' (column '{column}', line {line}) is read as "
+            f"{self.notation.number(cell):.15g}{more}."
+        )
+
 
 def report(problems: Problems, found: list[str], where: str) -> None:
     """Add the first few of many problems of one column, and say how many more there are."""

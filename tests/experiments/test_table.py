@@ -159,7 +159,7 @@ def test_what_is_no_number_is_told_with_place(cell, words):
 
 def test_point_in_a_file_of_decimal_commas_is_refused():
     values, found = numbers("a [s];b\n1,5;2\n1.234;3\n")
-    assert "'1.234' has a decimal point, but this file writes decimal commas" in found[0]
+    assert "'1.234' may be 1234 (thousands separator) or 1,234 (decimal point), and this file writes decimal commas" in found[0]
     assert np.isnan(values[1])
 
 
