@@ -58,7 +58,9 @@ def assembled(
     told: list[str] = []
     for sheet in sheets:
         used = sum(int(np.count_nonzero(~np.isnan(numbers))) for numbers in sheet.values.values())
-        told += [f"{sheet.table.source}: {len(sheet.table.rows)} rows read, {used} values used; {sheet.table.dialect}."]
+        rows = len(sheet.table.rows)
+        counts = f"{rows} row{'s' * (rows != 1)} read, {used} value{'s' * (used != 1)} used"
+        told += [f"{sheet.table.source}: {counts}; {sheet.table.dialect}."]
         told += [*sheet.table.notes, sheet.recognition.note, *sheet.notes]
     return Campaign(
         experiments=experiments,

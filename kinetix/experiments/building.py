@@ -77,6 +77,8 @@ def build_campaign(
     conditions, noise = dict(conditions or {}), dict(noise or {})
     if not tables:
         raise DataError("there is no data table: give at least one file.")
+    for table in tables:
+        problems.found.extend(table.broken)
     chosen = [selected(table, only or {}, problems) for table in tables]
     recognitions = [
         recognise(table, vocabulary, columns=columns, ignore=ignore, progress=progress, selecting=tuple(only or ()), problems=problems)

@@ -11,7 +11,7 @@ from kinetix.errors import Problems
 from kinetix.experiments.lanes import Lane
 from kinetix.experiments.recognition import Column, Meaning, Vocabulary, describe
 from kinetix.experiments.sheet import Sheet
-from kinetix.experiments.table import SHOWN
+from kinetix.experiments.table import SHOWN, report
 
 _PROGRAMS = ("T",)  # conditions that may follow a program within an experiment
 Nodes = tuple[np.ndarray, np.ndarray]  # times and values of a condition in one experiment; one node where it is constant
@@ -35,7 +35,9 @@ def settings_of(
             if column is None:
                 problems.add(f"{sheet.table.source} has no column for {describe(meaning)}, which {giving.table.source} gives. Add one.")
             elif numbers is not None and vocabulary.timed:
-                found = [_nodes(lane, column, numbers, problems) for lane in own]
+                wrong = Problems()
+                found = [_nodes(lane, column, numbers, wrong) for lane in own]
+                report(problems, wrong.found, f"{sheet.table.source}, column '{column.header.text}'", "experiments")
                 settings[meaning.name] += [nodes for nodes in found if nodes is not None]
                 notes += _setting_notes(own, column, numbers, found)
             elif numbers is not None:

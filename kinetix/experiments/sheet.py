@@ -70,6 +70,9 @@ def read_sheet(recognition: Recognition, vocabulary: Vocabulary, time_zero: str 
         unnamed = [row for row, label in enumerate(sheet.labels) if not label]
         sheet.report(problems, experiment, unnamed, lambda row: "the cell is empty. Write the experiment's name in every row.")
     numeric = [column for column in recognition.columns if column.unit is not None]
+    for column in recognition.columns:
+        if column.unit is None and column.meaning.role in ("condition", "response", "sigma", "value") and not column.progress:
+            table.numbers(column.header, problems, percent=1.0)  # its unit is a problem already; its cells may hold more
     as_written = {column: _numbers(sheet, column, problems) for column in numeric}
     in_si = {column: column.unit.to_si(numbers) for column, numbers in as_written.items() if column.unit is not None}
     told = [table.not_measured(column.header for column in numeric), table.thousands(column.header for column in numeric)]

@@ -20,6 +20,7 @@ from kinetix.experiments.headers import Header, Split, check_headers, parse_head
 
 SHOWN = 5  # problems told one by one for one column; the rest are counted
 
+_DECIMAL_HINT = " Decimal commas need semicolons or tabs between the columns."
 _DATE_HEADERS = frozenset({"date", "datum", "fecha", "data"})
 _CLOCK_HEADERS = frozenset({"time", "zeit", "uhrzeit", "heure", "hora", "ora"})
 
@@ -29,7 +30,8 @@ class Table:
     """A table of text cells, each row with its line number in the source (the first line is line 1, whatever it holds).
 
     A header's `position` finds its cells in each row; a cell that the file leaves out is an empty string. `notes` says what was assumed;
-    `label` is the name of an experiment that has no other; `missing` holds further cells, casefolded, that mean "not measured".
+    `label` is the name of an experiment that has no other; `missing` holds further cells, casefolded, that mean "not measured"; `broken`
+    says which rows could not be read and are left out: no campaign is built of such a table, but all else in it is checked first.
 
     >>> table = parse_table("time [s];A [mol/L]\\n# second try\\n0;1,5\\n", "run.csv")
     >>> table.rows, table.lines, table.comments, table.decimal_comma
@@ -47,6 +49,7 @@ class Table:
     notes: tuple[str, ...] = ()
     label: str = ""
     missing: frozenset[str] = frozenset()
+    broken: tuple[str, ...] = ()
 
     @property
     def decimal_comma(self) -> bool:
@@ -162,12 +165,13 @@ class Table:
         )
 
 
-def report(problems: Problems, found: list[str], where: str) -> None:
-    """Add the first few of many problems of one column, and say how many more there are."""
+def report(problems: Problems, found: list[str], where: str, what: str = "cells") -> None:
+    """Add the first few of many problems of one column, and say how many more `what` there are."""
     for problem in found[:SHOWN]:
         problems.add(problem)
     if len(found) > SHOWN:
-        problems.add(f"{where}: {len(found) - SHOWN} more cells with the same kind of problem.")
+        more = len(found) - SHOWN
+        problems.add(f"{where}: {more} more {what if more > 1 else what.removesuffix('s')} with the same kind of problem.")
 
 
 def parse_table(text: str, source: str, layout: Layout = AS_IT_SHOWS) -> Table:
@@ -183,15 +187,13 @@ def parse_table(text: str, source: str, layout: Layout = AS_IT_SHOWS) -> Table:
             counted; a row that is too short ends in empty cells; a line of units below the header becomes part of the headers.
 
     Raises:
-        DataError: the text is empty, has no rows, has equal headers, a row with too many cells or broken quotes. All at once.
+        DataError: the text is empty, has no rows that can be read, or equal headers.
 
-    >>> parse_table("T [K],k [1/s]\\n300,0.1\\n\\n,\\n310,0.2,7\\n", "k.csv")
-    Traceback (most recent call last):
-    ...
-    kinetix.errors.DataError: k.csv, line 5: 3 cells, but the header has 2 columns; the first without a column is '7'.
+    >>> parse_table("T [K],k [1/s]\\n300,0.1\\n\\n,\\n310,0.2,7\\n", "k.csv").broken
+    ("k.csv, line 5: 3 cells, but the header has 2 columns; the first without a column is '7'.",)
     """
-    plain, problems = text.removeprefix("\ufeff"), Problems()
-    table = _table(split_text(plain, source, layout, problems), source, layout, problems)
+    plain, broken = text.removeprefix("\ufeff"), Problems()
+    table = _table(split_text(plain, source, layout, broken), source, layout, broken)
     return replace(table, byte_order_mark=True) if plain != text else table
 
 
@@ -253,19 +255,23 @@ def _lines(lines: list[int]) -> str:
     return f"line{'s' * (len(lines) > 1)} {shown}{f' and {len(lines) - SHOWN} more' if len(lines) > SHOWN else ''}"
 
 
-def _table(records: Records, source: str, layout: Layout, problems: Problems) -> Table:
+def _table(records: Records, source: str, layout: Layout, broken: Problems) -> Table:
+    """The table of records; `broken` has the rows that could not be split into cells, and receives those of another width."""
     if not records.rows:
-        problems.raise_if_any(DataError)
+        broken.raise_if_any(DataError)
+    problems = Problems()
     split = split_header(records, source, layout, problems)
-    split = _date_and_clock_joined(_rectangular(split, records.delimiter, source, problems))
+    split = _date_and_clock_joined(_rectangular(split, records.delimiter, source, broken))
     used = [not header.nameless or any(cells[header.position - 1] for _, cells in split.body) for header in split.headers]
     headers = tuple(header for header, is_used in zip(split.headers, used, strict=True) if is_used)
     check_headers(replace(split, headers=headers), source, bool(records.comments), problems)
     words = headers[0].text.split() if len(headers) == 1 else []
     if len(words) > 1 and split.body and all(len(cells[headers[0].position - 1].split()) > 1 for _, cells in split.body):
         problems.add(f"{source}, line {split.line}: no comma, semicolon or tab between the columns. Separate them by one of these.")
-    if not split.body and not problems.found:
+    if not split.body and not problems.found and not broken.found:
         problems.add(f"{source} has a header line but no data: expected rows of numbers below line {split.line}.")
+    if problems.found or not split.body:
+        problems.found[:0] = broken.found
     problems.raise_if_any(DataError)
     rows = tuple(cells for _, cells in split.body)
     columns = [[cells[header.position - 1] for cells in rows] for header in headers]
@@ -279,11 +285,12 @@ def _table(records: Records, source: str, layout: Layout, problems: Problems) ->
         notation_of(columns, records.delimiter == ",", layout.decimal),
         notes=split.notes,
         missing=frozenset(mark.casefold() for mark in layout.missing) - EMPTY,
+        broken=tuple(broken.found),
     )
 
 
 def _rectangular(split: Split, delimiter: str, source: str, problems: Problems) -> Split:
-    """Rows as wide as the header; a row with text beyond it is a problem, and so is one with gaps that blanks cannot show."""
+    """Rows as wide as the header; left out, as a problem, is a row with text beyond it, or with gaps that blanks cannot show."""
     body, width, line = split.body, len(split.headers), split.line
     if width == 1 and body and line is not None and all(len(cells) > 1 for _, cells in body):
         problems.add(
@@ -291,22 +298,25 @@ def _rectangular(split: Split, delimiter: str, source: str, problems: Problems) 
             "is the header: header = 2 under [data]."
         )
         return replace(split, body=())
+    kept: list[Record] = []
     found: list[str] = []
+    columns = "1 column" if width == 1 else f"{width} columns"
     for at, cells in body:
         extra = next((cell for cell in cells[width:] if cell), None)
-        columns = "1 column" if width == 1 else f"{width} columns"
+        has = f"{source}, line {at}: {len(cells)} cell{'s' * (len(cells) != 1)}, but the header has {columns}"
         if extra is not None:
-            hint = " Decimal commas need semicolons or tabs between the columns." if delimiter == "," and len(cells) == 2 * width else ""
-            found.append(
-                f"{source}, line {at}: {len(cells)} cells, but the header has {columns}; the first without a column is '{extra}'.{hint}"
-            )
+            found.append(f"{has}; the first without a column is '{extra}'.{_DECIMAL_HINT * _may_be_split_numbers(cells, delimiter)}")
         elif delimiter == " " and len(cells) < width:
-            found.append(
-                f"{source}, line {at}: {len(cells)} cells, but the header has {columns}. Where blanks separate the columns, write NaN "
-                "for what was not measured."
-            )
-    report(problems, found, source)
-    return replace(split, body=tuple((at, (cells + ("",) * width)[:width]) for at, cells in body))
+            found.append(f"{has}. Where blanks separate the columns, write NaN for what was not measured.")
+        else:
+            kept.append((at, (cells + ("",) * width)[:width]))
+    report(problems, found, source, "lines")
+    return replace(split, body=tuple(kept))
+
+
+def _may_be_split_numbers(cells: tuple[str, ...], delimiter: str) -> bool:
+    """Whether commas that separate these cells may be decimal: `1,0,905` where two columns are."""
+    return delimiter == "," and all(cell.lstrip("+-").isdigit() for cell in cells if cell)
 
 
 def _date_and_clock_joined(split: Split) -> Split:

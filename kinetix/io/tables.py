@@ -82,6 +82,12 @@ def is_standard_input(path: str | os.PathLike[str]) -> bool:
 
 
 def _decoded(content: bytes, name: str, encoding: str | None) -> str:
+    if encoding is None and not content.startswith(_UTF16_MARKS) and b"\0" in content:
+        line = content.count(b"\n", 0, content.index(0)) + 1
+        raise DataError(
+            f"{name} is no text: line {line} holds a zero byte. Give a text with columns (CSV) or a workbook (.xlsx); "
+            "if it is text in UTF-16, say encoding = 'utf-16'."
+        )
     try:
         return content.decode(encoding or "utf-8")
     except LookupError:

@@ -513,6 +513,42 @@ def test_all_problems_of_all_tables_at_once():
     assert sum(text.startswith("y.csv") for text in found) == 3
 
 
+def test_every_kind_of_problem_of_one_file_is_told_in_one_go():
+    text = (
+        "run,time [min],T [degC],P [bar],A,B [mol/L],sigma_B [mol/L]\n"
+        "a,0,40,1,1.0,0.0,0.1\n"
+        "a,x,40,1,0.9,0.1,0.1\n"  # no time
+        "a,2,-300,1,0.8,0.2,0.1\n"  # no temperature
+        "a,3,40,-2,abc,0.3,0.1\n"  # no pressure, and a cell of a column without a unit
+        "a,4,40,1,0.6,0.4,0\n"  # no sigma
+        "a,5,40,1,0.5,-0.5,0.1\n"  # no concentration
+        "a,6,40,1,0.5,0.5,0.1,7\n"  # too many cells
+    )
+    found = "\n".join(problems(text))
+    for words in [
+        "x.csv, line 8: 8 cells, but the header has 7 columns; the first without a column is '7'.",
+        "x.csv: column 'A' has no unit. Write 'A [mol/L]' in the header",
+        "x.csv, line 3, column 'time [min]': 'x' is not a number.",
+        "x.csv, line 4, column 'T [degC]': the temperature T is -300 degC, which is not above absolute zero.",
+        "x.csv, line 5, column 'P [bar]': the pressure P is -2 bar, which is negative.",
+        "x.csv, line 5, column 'A': 'abc' is not a number.",
+        "x.csv, line 6, column 'sigma_B [mol/L]': sigma is 0 mol/L;",
+        "x.csv, line 7, column 'B [mol/L]': -0.5 is negative by 5 times sigma (0.1);",
+    ]:
+        assert words in found
+
+
+def test_many_problems_of_one_kind_are_counted():
+    rows = [f"e{number},{time},{300 + time},1" for number in range(9) for time in (0, 1)]
+    text = "run,time [s],P [Pa],A [mol/L]\n" + "\n".join(rows) + "\n"
+    found = problems(text)
+    assert len(found) == 6
+    assert found[0].startswith("x.csv, lines 2 and 3: experiment 'e0' has P = 300 Pa and P = 301 Pa in one experiment.")
+    assert found[5] == "x.csv, column 'P [Pa]': 4 more experiments with the same kind of problem."
+    broken = problems("time [s],A [mol/L]\n0,1\n" + "1,2,3\n" * 6)
+    assert broken[5] == "x.csv: 1 more line with the same kind of problem."
+
+
 CELLS = ["", "0", "1", "-1", "1.5", "1,5", "300", "x", "1e999", "A", "B", "e1"]
 HEADERS = ["experiment", "time [s]", "T [K]", "T [degC]", "T", "A [mol/L]", "A [K]", "A", "C_B [mol/L]", "sigma [mol/L]", "sigma_A [%]"]
 HEADERS += ["species", "value [mol/L]", "value", "note", "tau [s]", "x", "y", "P [bar]", "P"]
