@@ -48,7 +48,7 @@ def parse_header(text: str, position: int = 1) -> Header:
     if not text:
         return Header(f"column {position}", f"column {position}", None, position, nameless=True)
     opening = _trailing_group(text)
-    if opening > 0:
+    if opening > 0 and not _is_end_of_unit(text, opening):
         return Header(text, text[:opening].rstrip(" /") or text[:opening].rstrip(), text[opening + 1 : -1].strip() or None, position)
     name, slash, unit = text.partition(" / ")
     if slash and name and unit:
@@ -57,6 +57,12 @@ def parse_header(text: str, position: int = 1) -> Header:
     if slash and name and not is_plain_number(name) and is_unit(unit):
         return Header(text, name, unit, position)
     return Header(text, text, None, position)
+
+
+def _is_end_of_unit(text: str, opening: int) -> bool:
+    """Whether the bracket that ends a header is the end of a unit behind a slash: `rate / mol/(kg s)`, `P / bar(a)`, not `x/m (s)`."""
+    slash = text.find("/")
+    return text[opening] == "(" and text[opening - 1] != " " and 0 < slash < opening - 1 and is_unit(text[slash + 1 :])
 
 
 def is_unit(text: str) -> bool:

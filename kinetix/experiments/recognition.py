@@ -435,7 +435,7 @@ def _progressing(table: Table, progress: Mapping[str, str], spellings: _Spelling
 
 def _ending_in_unit(header: Header, spellings: _Spellings) -> tuple[tuple[Meaning, ...], str | None]:
     """`time_s`, `temperature_K`, `A_mol_per_L`: what the beginning of a header means, where its end is a unit of just that dimension."""
-    if header.unit is not None or header.nameless:
+    if header.nameless or (header.text.endswith(("]", ")")) and header.unit is not None):
         return (), None
     for place in (place for place, mark in enumerate(header.text) if mark in "_ " and place):
         meanings = spellings.of(header.text[:place])
@@ -593,7 +593,7 @@ def _in_note(column: Column, mapped: Mapping[int, _Entry]) -> str:
         return f"{words}, as {'date stamps' if column.form.dates else 'clock times'}, in {column.unit.text}"
     if column.meaning.role == "ignored" and column.header.nameless and not entry:
         return "ignored (it counts the rows or is empty)"
-    if column.unit is not None and column.header.unit is None and entry is None and column.unit.text not in ("-", "1"):
+    if column.unit is not None and entry is None and column.unit.text not in ("-", "1", column.header.unit):
         return f"{words}, in {column.unit.text}"
     if entry and column.unit is not None and entry.unit != column.header.unit:
         return f"{words}, {'a pure number' if column.unit.text in ('-', '1') else f'in {column.unit.text}'}"

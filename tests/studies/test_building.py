@@ -123,7 +123,7 @@ ORDER = "0.1 mol/L/min"
         (
             reaction(rate="kf*[A]*K", parameters={"kf": "1 1/min"}),
             "Rate of 'r1' uses 'K', which has no value, no unit and is not estimated."
-            " Give it under parameters = { K = ... }, or write [K] if it is a concentration. Did you mean 'kf'?",
+            " Give it under parameters = { K = ... }, or write [K] if it is a concentration.",
         ),
         (
             reaction(rate="kf*[A]", parameters={"kf": "1 1/min", "K": "1 L/mol"}),
@@ -282,6 +282,17 @@ def test_reactor_conditions_noise_and_responses(change, words):
 
 def test_a_feed_in_the_data_and_in_the_study():
     assert sentence(TANK, "A [mol/L],A_feed [mol/L]\n0.5,1\n0.4,1\n") == "feed.A is given both in the data and in the study. Keep one."
+
+
+@pytest.mark.parametrize("unit", ["mol/L/min", "mol/l/min", "mol L-1 min-1", "mol.L-1.min-1", "mol/(L*min)", "M/min", "mol·L⁻¹·min⁻¹"])
+def test_orders_take_their_reference_from_the_unit_of_k_however_it_is_written(unit):
+    """k ([A]/c_ref)^1.5 with c_ref = 1 mol/L: at 4 mol/L the rate is 8 k."""
+    study = {
+        "reactions": {"r1": {"equation": "A -> B", "k": f"0.5 {unit}", "orders": {"A": 1.5}}},
+        "reactor": {"type": "differential"},
+    }
+    tree = simulate_problem(problem(study, "A [mol/L],rate[r1] [mol/L/h]\n4,240\n", responses=all_responses))
+    assert float(tree["simulation/predicted"].sel(response="rate[r1]").item()) == pytest.approx(8 * 0.5 * 60, rel=1e-12)
 
 
 def test_residence_times_that_cannot_be():
