@@ -127,11 +127,11 @@ def fit(
     assumed_reactions: dict[str, Any] = {}
 
     def assumed() -> Source:
-        from kinetix.io import read_tables, study_text, writable_place
+        from kinetix.io import read_tables, study_text, writable_file
         from kinetix.studies import complete_study
 
         if write_study is not None:
-            writable_place(write_study.parent)
+            writable_file(write_study)
             if write_study.exists():
                 raise StudyError(f"--write-study {write_study}: the file exists. Choose another name, or remove it.")
         study = study_in(Path())

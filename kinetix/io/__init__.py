@@ -2,6 +2,7 @@
 
 from kinetix.io.campaigns import read_csv as read_csv
 from kinetix.io.folders import whole_folder as whole_folder
+from kinetix.io.folders import writable_file as writable_file
 from kinetix.io.folders import writable_place as writable_place
 from kinetix.io.folders import write_fit as write_fit
 from kinetix.io.folders import write_report as write_report

@@ -105,7 +105,26 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     target.parent.mkdir(parents=True, exist_ok=True)
     partial = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
-        yield partial
-        os.replace(partial, target)
+        with named_as_written(partial, target):
+            yield partial
+            os.replace(partial, target)
     finally:
         partial.unlink(missing_ok=True)
+
+
+@contextmanager
+def named_as_written(temporary: Path, target: Path) -> Iterator[None]:
+    """An `OSError` about a file that stands in for another until it is complete names that other one.
+
+    >>> with named_as_written(Path(".fit.nc.part"), Path("fit.nc")):
+    ...     raise PermissionError(13, "Permission denied", ".fit.nc.part")
+    Traceback (most recent call last):
+    PermissionError: [Errno 13] Permission denied: 'fit.nc'
+    """
+    try:
+        yield
+    except OSError as error:
+        if str(temporary) not in str(error):
+            raise
+        told = [str(part or "").replace(str(temporary), str(target)) for part in (error.strerror, error.filename)]
+        raise type(error)(error.errno, told[0] or str(error).replace(str(temporary), str(target)), told[1] or str(target)) from error
