@@ -88,7 +88,10 @@ _NOT_FINITE = re.compile(r"[+-]?(inf|infinity)", re.IGNORECASE)
 _LIMIT = re.compile(r"([<>]=?|[≤≥])\s*(?P<number>\S.*)")
 _OVERFLOWN = re.compile(r"#{2,}")  # a spreadsheet's column that was too narrow
 _PERCENT = re.compile(r"(?P<number>.*\S)\s*%", re.DOTALL)
-_MINUS = str.maketrans({"\u2212": "-", "\u2013": "-"})
+
+
+def _with_plain_minus(cell: str) -> str:
+    return cell if cell.isascii() else cell.replace("\u2212", "-").replace("\u2013", "-")
 
 
 @dataclass(frozen=True)
@@ -107,7 +110,9 @@ class Notation:
         >>> Notation().number("1,234"), Notation(thousands=True).number("1,234"), Notation().number("1.234,5")
         (None, 1234.0, None)
         """
-        plain = cell.translate(_MINUS)
+        if self.decimal == "." and _NUMBER.fullmatch(cell):  # most cells
+            return float(cell)
+        plain = _with_plain_minus(cell)
         other = "," if self.decimal == "." else "."
         grouped = _GROUPS[self.decimal].fullmatch(plain)
         if grouped and (self.thousands or grouped["decimals"] or len(grouped["groups"]) > 4):
@@ -122,7 +127,7 @@ class Notation:
 
     def complaint(self, cell: str, commas_separate: bool) -> str:
         """Why a cell is no number, and what to write."""
-        plain = cell.translate(_MINUS)
+        plain = _with_plain_minus(cell)
         if _NOT_FINITE.fullmatch(plain) or self.number(cell) is not None:
             return f"'{cell}' is not a finite number."
         if self.decimal == "," and (_NUMBER.fullmatch(plain) or _GROUPS["."].fullmatch(plain)):
@@ -162,7 +167,7 @@ class Notation:
         >>> Notation(thousands=True).is_lone_group("1,234"), Notation(thousands=True).is_lone_group("1,234.5")
         (True, False)
         """
-        found = _GROUPS[self.decimal].fullmatch(cell.translate(_MINUS)) if self.thousands else None
+        found = _GROUPS[self.decimal].fullmatch(_with_plain_minus(cell)) if self.thousands else None
         return found is not None and found["decimals"] is None and len(found["groups"]) == 4
 
 
@@ -171,7 +176,7 @@ DECIMAL_POINT = Notation()
 
 def without_percent(cell: str) -> str | None:
     """What stands before a percent sign, or None where there is none."""
-    found = _PERCENT.fullmatch(cell)
+    found = _PERCENT.fullmatch(cell) if "%" in cell else None
     return found["number"] if found else None
 
 
@@ -192,6 +197,8 @@ def is_mark(cell: str, more: frozenset[str] = frozenset()) -> bool:
     Args:
         more: further marks, casefolded.
     """
+    if cell[:1].isdigit() and not more:
+        return False
     folded = cell.casefold()
     if folded in more:
         return True
@@ -200,14 +207,16 @@ def is_mark(cell: str, more: frozenset[str] = frozenset()) -> bool:
 
 def looks_like_number(cell: str) -> bool:
     """Whether a cell is a number in some notation, with or without a percent sign."""
-    plain = (without_percent(cell) or cell).translate(_MINUS)
+    if _NUMBER.fullmatch(cell):
+        return True
+    plain = _with_plain_minus(without_percent(cell) or cell)
     patterns = (_NUMBER, _NUMBER_WITH_COMMA, *_GROUPS.values(), _SPACED)
     return any(pattern.fullmatch(plain) for pattern in patterns)
 
 
 def is_plain_number(cell: str) -> bool:
     """Whether a cell is a number with decimal point, as no header is."""
-    return _NUMBER.fullmatch(cell.translate(_MINUS)) is not None
+    return _NUMBER.fullmatch(_with_plain_minus(cell)) is not None
 
 
 def notation_of(columns: Iterable[Iterable[str]], commas_separate: bool, decimal: str | None = None) -> Notation:
@@ -234,7 +243,7 @@ def notation_of(columns: Iterable[Iterable[str]], commas_separate: bool, decimal
 
 def _numbers_of(column: Iterable[str]) -> list[str]:
     cells = [cell for cell in column if not is_empty(cell) and not is_mark(cell)]
-    numbers = [(without_percent(cell) or cell).translate(_MINUS) for cell in cells if looks_like_number(cell)]
+    numbers = [_with_plain_minus(without_percent(cell) or cell) for cell in cells if looks_like_number(cell)]
     return numbers if 2 * len(numbers) > len(cells) else []
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from kinetix.errors import Problems, nearest
 from kinetix.experiments.clock import past_midnight
 from kinetix.experiments.recognition import Column, Recognition, Vocabulary, response_named
-from kinetix.experiments.table import Table, report
+from kinetix.experiments.table import SHOWN, Table, report
 from kinetix.units import TIME, Unit, parse_quantity, require
 
 
@@ -58,8 +58,9 @@ class Sheet:
 
     def report(self, problems: Problems, column: Column, rows: Iterable[int], says: Callable[[int], str]) -> None:
         """A problem per row of a column, the first few in full."""
-        found = [f"{self.table.place(row, column.header)}: {says(row)}" for row in rows]
-        report(problems, found, f"{self.table.source}, column '{column.header.text}'")
+        rows = list(rows)
+        found = [f"{self.table.place(row, column.header)}: {says(row)}" for row in rows[:SHOWN]]
+        report(problems, found, f"{self.table.source}, column '{column.header.text}'", total=len(rows))
 
 
 def read_sheet(recognition: Recognition, vocabulary: Vocabulary, time_zero: str | None, problems: Problems) -> Sheet:
@@ -128,7 +129,7 @@ def _from_zero(sheet: Sheet, column: Column, seconds: np.ndarray, time_zero: str
     if time_zero == "as written" or (time_zero is None and form is None):
         return seconds
     if time_zero in (None, "first"):
-        first = {label: np.nanmin(own) for label in dict.fromkeys(labels) if len(own := _stated(seconds, labels, label))}
+        first = {label: np.nanmin(seconds[rows]) for label, rows in _rows_by_label(labels).items() if not np.all(np.isnan(seconds[rows]))}
         sheet.notes.append(
             f"{where}: time zero is the first row of {'each' if len(first) > 1 else 'the'} experiment"
             + ("." if time_zero else "; say time_zero under [data] where it is another.")
@@ -138,9 +139,11 @@ def _from_zero(sheet: Sheet, column: Column, seconds: np.ndarray, time_zero: str
     return seconds - zero
 
 
-def _stated(numbers: np.ndarray, labels: Sequence[str], label: str) -> np.ndarray:
-    own = numbers[[other == label for other in labels]]
-    return own[~np.isnan(own)]
+def _rows_by_label(labels: Iterable[str]) -> dict[str, list[int]]:
+    rows: dict[str, list[int]] = {}
+    for row, label in enumerate(labels):
+        rows.setdefault(label, []).append(row)
+    return rows
 
 
 def _given_zero(text: str, column: Column, where: str, problems: Problems) -> float:
@@ -160,8 +163,8 @@ def _progress(sheet: Sheet, column: Column, numbers: np.ndarray, problems: Probl
     labels = sheet.labels or ("",) * len(numbers)
     values = np.full(len(numbers), np.nan)
     order = np.argsort(sheet.time, kind="stable") if sheet.time is not None else np.arange(len(numbers))
-    for label in dict.fromkeys(labels):
-        rows = [row for row in order.tolist() if labels[row] == label and not np.isnan(numbers[row])]
+    for label, places in _rows_by_label(labels[row] for row in order.tolist()).items():
+        rows = [int(row) for row in order[places] if not np.isnan(numbers[row])]
         if not rows:
             continue
         first, last = numbers[rows[0]], numbers[rows[-1]]

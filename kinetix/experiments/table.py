@@ -7,7 +7,7 @@ header (`headers`), what a cell says (`cells`, `clock`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -165,12 +165,12 @@ class Table:
         )
 
 
-def report(problems: Problems, found: list[str], where: str, what: str = "cells") -> None:
-    """Add the first few of many problems of one column, and say how many more `what` there are."""
+def report(problems: Problems, found: Sequence[str], where: str, what: str = "cells", total: int | None = None) -> None:
+    """Add the first few of many problems of one column, and say how many more `what` there are; `found` may hold the first of `total`."""
     for problem in found[:SHOWN]:
         problems.add(problem)
-    if len(found) > SHOWN:
-        more = len(found) - SHOWN
+    more = (len(found) if total is None else total) - SHOWN
+    if more > 0:
         problems.add(f"{where}: {more} more {what if more > 1 else what.removesuffix('s')} with the same kind of problem.")
 
 
