@@ -6,11 +6,12 @@ Files are opened by `kinetix.io.tables.read_table`.
 
 from kinetix.experiments.building import build_campaign
 from kinetix.experiments.campaign import Campaign, Remark, ResponseColumn
-from kinetix.experiments.plausibility import check_temperature, require_possible
+from kinetix.experiments.plausibility import LONGEST, check_temperature, require_possible
 from kinetix.experiments.recognition import Recognition, Vocabulary, recognise
 from kinetix.experiments.table import Header, Layout, Table, parse_header, parse_table, table_of_cells
 
 __all__ = [
+    "LONGEST",
     "Campaign",
     "Header",
     "Layout",

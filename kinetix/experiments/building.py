@@ -13,7 +13,7 @@ from kinetix.errors import DataError, Problems
 from kinetix.experiments.assembly import assembled, condition_units
 from kinetix.experiments.campaign import Campaign
 from kinetix.experiments.lanes import lanes_of
-from kinetix.experiments.plausibility import check_conditions, check_constants, warn_of_temperatures
+from kinetix.experiments.plausibility import check_conditions, check_constants, check_times, warn_of_temperatures, warn_of_times
 from kinetix.experiments.readings import check_negative_readings, fill_sigma, responses_of
 from kinetix.experiments.recognition import Vocabulary, check_columns, recognise
 from kinetix.experiments.settings import settings_of
@@ -61,7 +61,7 @@ def build_campaign(
         DataError: everything that is wrong in the tables, one sentence per problem with table, line and column.
 
     Warns:
-        KinetixWarning: a temperature column outside 150-3000 K.
+        KinetixWarning: a temperature column outside 150-3000 K, a time beyond ten years.
 
     >>> from kinetix.experiments.table import parse_table
     >>> from kinetix.units import CONCENTRATION, TEMPERATURE
@@ -95,13 +95,15 @@ def build_campaign(
         if not allow_negative:
             check_negative_readings(sheet, vocabulary, problems)
         check_conditions(sheet, vocabulary, problems)
+        check_times(sheet, problems)
     lanes, lane_notes = lanes_of(sheets, vocabulary, problems)
     settings, setting_notes = settings_of(lanes, sheets, vocabulary, problems)
     if not lanes and not problems.found:
         problems.add(f"{', '.join(table.source for table in tables)}: no row holds a number of the model.")
     problems.raise_if_any(DataError)
-    if temperatures:
-        for sheet in sheets:
+    for sheet in sheets:
+        warn_of_times(sheet)
+        if temperatures:
             warn_of_temperatures(sheet, vocabulary)
     constants = {name: quantity.si for name, quantity in conditions.items()}
     units = {name: quantity.unit for name, quantity in conditions.items()} | condition_units(sheets)

@@ -14,6 +14,8 @@ from kinetix.experiments.sheet import Sheet
 from kinetix.units import AMOUNT, CONCENTRATION, FLOW, MASS, PRESSURE, TEMPERATURE, TIME, VOLUME, Dimension, Quantity
 
 COLDEST, HOTTEST = 150.0, 3000.0  # K; outside, a temperature is probably in another unit than its header says
+LONGEST = 1e18  # s; the universe is 4.4e17 s old, and an integrator has nothing to say about more
+UNUSUAL = 10 * 365.25 * 86400.0  # s; ten years, beyond which a time is probably in another unit than it says
 _ABOVE_ZERO = frozenset({"tau", "1/tau", "V", "Q"})
 _NEVER_NEGATIVE = frozenset({CONCENTRATION, PRESSURE, TIME, TIME**-1, VOLUME, FLOW, AMOUNT, MASS})
 
@@ -49,6 +51,8 @@ def impossible(name: str, dimension: Dimension | None, si: np.ndarray) -> tuple[
     """
     if dimension == TEMPERATURE:
         return si <= 0, "not above absolute zero"
+    if dimension == TIME and np.any(si > LONGEST):
+        return si > LONGEST, "longer than the universe is old"
     if name in _ABOVE_ZERO and dimension is not None:
         return si <= 0, "not above zero"
     if dimension in _NEVER_NEGATIVE:
@@ -96,6 +100,21 @@ def check_conditions(sheet: Sheet, vocabulary: Vocabulary, problems: Problems) -
         sheet.report(problems, column, np.flatnonzero(broken), says)
 
 
+def check_times(sheet: Sheet, problems: Problems) -> None:
+    """Times before the zero of their experiment, or beyond all measure."""
+    column = sheet.recognition.find("time")
+    if sheet.time is None or column is None:
+        return
+    early, late = np.flatnonzero(sheet.time < 0), np.flatnonzero(sheet.time > LONGEST)
+    sheet.report(problems, column, early, lambda row: f"{sheet.written(row, column)} is before time zero, where an experiment starts.")
+    sheet.report(
+        problems,
+        column,
+        late,
+        lambda row: f"{sheet.written(row, column)} is longer than the universe is old. Look at its unit.",
+    )
+
+
 def check_constants(
     constants: Mapping[str, Quantity], vocabulary: Vocabulary, recognitions: Iterable[Recognition], problems: Problems
 ) -> None:
@@ -115,6 +134,21 @@ def check_constants(
                     f"{recognition.table.source}: column '{column.header.text}' gives {describe(column.meaning)}, which the conditions "
                     "give for all experiments too. Remove one, or list the column under 'ignore'."
                 )
+
+
+def warn_of_times(sheet: Sheet) -> None:
+    """A time of more than ten years is probably in another unit than its header says, or a date in seconds."""
+    column = sheet.recognition.find("time")
+    if sheet.time is None or column is None or not np.any(sheet.time > UNUSUAL):
+        return
+    row = int(np.flatnonzero(sheet.time > UNUSUAL)[0])
+    years = sheet.time[row] / (UNUSUAL / 10)
+    warnings.warn(
+        f"{sheet.table.place(row, column.header)}: the time {sheet.written(row, column)} is {years:.3g} years after time zero. "
+        f'Look at its unit ({column.header.text}): may it be ms, or a date in seconds? For dates in seconds say time_zero = "first".',
+        KinetixWarning,
+        stacklevel=3,
+    )
 
 
 def warn_of_temperatures(sheet: Sheet, vocabulary: Vocabulary) -> None:

@@ -3,7 +3,7 @@
 A header is looked up in four passes and the first that knows it decides: the model's own names as written (`A`, `T`, `1/tau`, `feed.A`,
 `rate[r1]`); the words for the table itself (`experiment`, `time`, `sigma`, `sigma.A`, `response`, `value`); the spellings below; all of
 these without regard to case, where only one thing can be meant. A name that could be two things (`P`, a species and the pressure) is
-decided by its unit. `columns` in the study file overrules all of this.
+decided by its unit, as is a species that is called like a word of the table (`time`). `columns` in the study file overrules all of this.
 
 Spellings (`_`, `.` and a space are the same in them; A stands for any species, r for any response):
 
@@ -319,7 +319,9 @@ class _Spellings:
         for spelled, form in ((self.names, str), (self.words, str), (self.aliases, _plain), (self.folded, _folded)):
             for text, unit in written:
                 if form(text) in spelled:
-                    return tuple(spelled[form(text)]), unit
+                    found = tuple(spelled[form(text)])
+                    is_species = spelled is self.names and text in self.vocabulary.species
+                    return (*found, *self.words.get(text, ())) if is_species else found, unit
         return (), None
 
     def _aliases(self) -> Iterable[tuple[Meaning, str]]:
@@ -458,9 +460,11 @@ def _same_unit(one: str | None, other: str) -> bool:
 
 
 def _decided(candidates: tuple[Meaning, ...], unit: str | None, vocabulary: Vocabulary) -> tuple[Meaning, ...]:
-    """The candidates that the unit leaves open."""
-    if len(candidates) < 2 or unit is None:
+    """The candidates that the unit leaves open; without one, a name of experiments or of what was measured."""
+    if len(candidates) < 2:
         return candidates
+    if unit is None:
+        return tuple(candidate for candidate in candidates if candidate.role in ("experiment", "label")) or candidates
     try:
         dimension = parse_unit(unit).dimension
     except UnitError:

@@ -90,9 +90,6 @@ def read_sheet(recognition: Recognition, vocabulary: Vocabulary, time_zero: str 
         _spread(sheet, recognition.having("value")[0], in_si, vocabulary, problems)
     for name in sheet.values:
         _read_sigma(sheet, name, as_written, problems)
-    if sheet.time is not None and time:
-        early = np.flatnonzero(sheet.time < 0)
-        sheet.report(problems, time, early, lambda row: f"{sheet.written(row, time)} is before time zero, where an experiment starts.")
     return sheet
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from kinetix.errors import ConditionError, ExpressionError, InputError, KinetixWarning, ParameterError, Problems, StudyError, nearest
-from kinetix.experiments import Campaign, Table, build_campaign, check_temperature, require_possible
+from kinetix.experiments import LONGEST, Campaign, Table, build_campaign, check_temperature, require_possible
 from kinetix.expression import Expression, parse
 from kinetix.parameters import Temperature, unit_of
 from kinetix.reactors import PLANNED, REACTORS, Reactor
@@ -253,7 +253,7 @@ def parse_times(written: str | Sequence[str | float] | np.ndarray) -> np.ndarray
         start, stop = (parse_quantity(f"{part.strip()} {unit}", TIME, "times").si for part in parts[:2])
         if int(number) < 2 or not 0 <= start < stop:
             raise StudyError(f'Times "{written}": expected 0 <= start < stop and at least 2 points.')
-        return np.linspace(start, stop, int(number))
+        return _measurable(np.linspace(start, stop, int(number)))
     if np.ndim(written) > 1:
         raise StudyError(f"Times: expected one row of times, found an array of shape {np.shape(written)}.")
     several = [written] if isinstance(written, str) else list(written)
@@ -261,6 +261,12 @@ def parse_times(written: str | Sequence[str | float] | np.ndarray) -> np.ndarray
     if not times.size or not (np.diff(times) >= 0).all() or not (times >= 0).all():
         found = ", ".join(str(time) for time in several)
         raise StudyError(f'Times [{found}]: expected increasing times, none below 0, for example ["0 s", "60 s", "300 s"].')
+    return _measurable(times)
+
+
+def _measurable(times: np.ndarray) -> np.ndarray:
+    if not times[-1] <= LONGEST:
+        raise StudyError(f"Times: {times[-1]:g} s is longer than the universe is old. Look at the number and its unit.")
     return times
 
 

@@ -400,6 +400,19 @@ def test_a_constant_and_a_column_are_checked_alike(name, unit, number):
     assert constant == f"conditions: {sentence} Correct it."
 
 
+def test_times_beyond_all_measure():
+    assert problem("time [s],A [mol/L]\n0,1\n1e300,2\n") == (
+        "x.csv, line 3, column 'time [s]': 1e300 s is longer than the universe is old. Look at its unit."
+    )
+    assert "the residence time tau is 1e300 s, which is longer than the universe is old." in problem("tau [s],A [mol/L]\n1e300,1\n", TANK)
+    text = "time [s],A [mol/L]\n1700000000000,1\n1700000060000,2\n"  # a date, in ms
+    with pytest.warns(KinetixWarning, match=r"line 2, column 'time \[s\]': the time 1700000000000 s is 5\.39e\+04 years after time zero"):
+        campaign(text)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert campaign(text.replace("[s]", "[ms]"), time_zero="first").times.tolist() == [[0, 60]]
+
+
 def test_zero_feed_and_zero_pressure_can_be():
     vocabulary = Vocabulary(("A",), {"A": C}, {**TANK.conditions, "P": PRESSURE})
     read = campaign("P [bar],feed.A [mol/L],A [mol/L]\n0,0,1\n", vocabulary)

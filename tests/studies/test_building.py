@@ -443,6 +443,8 @@ def test_times(written, seconds):
         (["-1 s"], 'Times [-1 s]: expected increasing times, none below 0, for example ["0 s", "60 s", "300 s"].'),
         ([], 'Times []: expected increasing times, none below 0, for example ["0 s", "60 s", "300 s"].'),
         ([0.0, np.nan], 'Times [0.0, nan]: expected increasing times, none below 0, for example ["0 s", "60 s", "300 s"].'),
+        ("0:1e300:5 s", "Times: 1e+300 s is longer than the universe is old. Look at the number and its unit."),
+        (["1e300 min"], "Times: 6e+301 s is longer than the universe is old. Look at the number and its unit."),
         ([[0.0, 1.0]], "Times: expected one row of times, found an array of shape (1, 2)."),
     ],
 )
