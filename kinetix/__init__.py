@@ -18,9 +18,12 @@ if TYPE_CHECKING:
     from kinetix.errors import SolveError as SolveError
     from kinetix.io import read_csv as read_csv
     from kinetix.io import read_tree as read_tree
+    from kinetix.io import write_report as write_report
     from kinetix.network import Network as Network
     from kinetix.network import parse_network as parse_network
+    from kinetix.plots import figures as figures
     from kinetix.precision import float64 as float64
+    from kinetix.report import text_report as text_report
     from kinetix.simulation import predict as predict
     from kinetix.status import Status as Status
     from kinetix.studies.python import CSTR as CSTR
@@ -45,6 +48,7 @@ _HOMES = {
     "SolveError": "kinetix.errors",
     "Status": "kinetix.status",
     "estimate": "kinetix.studies.python",
+    "figures": "kinetix.plots",
     "fit": "kinetix.studies.python",
     "float64": "kinetix.precision",
     "parse_network": "kinetix.network",
@@ -54,6 +58,8 @@ _HOMES = {
     "read_csv": "kinetix.io",
     "read_tree": "kinetix.io",
     "simulate": "kinetix.studies.python",
+    "text_report": "kinetix.report",
+    "write_report": "kinetix.io",
 }
 
 __all__ = [*_HOMES, "__version__"]  # pyright: ignore[reportUnsupportedDunderAll]

@@ -128,6 +128,14 @@ def write_report(tree: xr.DataTree, folder: str | os.PathLike[str], *, remove: C
 
     Raises:
         OSError: the place cannot be written to.
+
+    >>> import kinetix as kx, tempfile, pathlib
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "tank.csv").write_text("tau [min],A [mol/L]\\n2,0.51\\n4,0.33\\n8,0.20\\n")
+    >>> tank = kx.CSTR(kx.parse_network("A -> B"))
+    >>> tree = kx.fit(tank, kx.read_csv(folder / "tank.csv", tank), {"r1.k": "0.1 1/min"}, known={"feed.A": "1 mol/L", "feed.B": "0 mol/L"})
+    >>> [path.name for path in kx.write_report(tree, folder / "report")]
+    ['report.html', 'report.md', 'parameters.csv', ...]
     """
     from kinetix.plots import caption_of, embedded, figures
 

@@ -37,6 +37,14 @@ def figures(tree: xr.DataTree, names: Sequence[str] = tuple(FIGURES)) -> dict[st
 
     Returns:
         Name -> `matplotlib.figure.Figure`, made without pyplot: nothing stays open, and no setting of matplotlib changes.
+
+    >>> import kinetix as kx, tempfile, pathlib
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "tank.csv").write_text("tau [min],A [mol/L]\\n2,0.51\\n4,0.33\\n8,0.20\\n")
+    >>> tank = kx.CSTR(kx.parse_network("A -> B"))
+    >>> tree = kx.fit(tank, kx.read_csv(folder / "tank.csv", tank), {"r1.k": "0.1 1/min"}, known={"feed.A": "1 mol/L", "feed.B": "0 mol/L"})
+    >>> list(kx.figures(tree, ["parity"]))
+    ['parity']
     """
     drawn = {name: FIGURES[name](tree) for name in names}
     return {name: figure for name, figure in drawn.items() if figure is not None}

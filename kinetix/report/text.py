@@ -27,6 +27,14 @@ def text_report(tree: xr.DataTree) -> str:
 
     Returns:
         Text that ends with a newline; no line is wider than 96 columns unless a table's own entries are.
+
+    >>> import kinetix as kx, tempfile, pathlib
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "tank.csv").write_text("tau [min],A [mol/L]\\n2,0.51\\n4,0.33\\n8,0.20\\n")
+    >>> tank = kx.CSTR(kx.parse_network("A -> B"))
+    >>> tree = kx.fit(tank, kx.read_csv(folder / "tank.csv", tank), {"r1.k": "0.1 1/min"}, known={"feed.A": "1 mol/L", "feed.B": "0 mol/L"})
+    >>> print(kx.text_report(tree).splitlines()[0])
+    The fit converged after ... iterations: 1 parameter from 3 observations...
     """
     sections = (_head, _parameters, _warnings, _data, _statistics, _correlations, _origin, _supplement)
     written = [list(section(tree)) for section in sections]
