@@ -86,6 +86,8 @@ _SPACED = re.compile(r"[+-]?\d{1,3}(?P<mark>[' \u2019\u00a0\u202f\u2009])\d{3}((
 _SPACES = re.compile(r"[' \u2019\u00a0\u202f\u2009]")
 _NOT_FINITE = re.compile(r"[+-]?(inf|infinity)", re.IGNORECASE)
 _LIMIT = re.compile(r"([<>]=?|[≤≥])\s*(?P<number>\S.*)")
+_FORTRAN = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)[dD][+-]?\d+")
+_NUMBER_AND_TEXT = re.compile(r"[+-]?(\d+[.,]?\d*|[.,]\d+)([eE][+-]?\d+)?(\s+[^\W\d_].*|[^\W\d_]+)")
 _OVERFLOWN = re.compile(r"#{2,}")  # a spreadsheet's column that was too narrow
 _PERCENT = re.compile(r"(?P<number>.*\S)\s*%", re.DOTALL)
 
@@ -159,6 +161,10 @@ class Notation:
             )
         if plain[:1] in "<>~\u2264\u2265":
             return f"'{cell}' is a limit, not a reading, and cannot be used yet. Leave the cell empty or list the column under 'ignore'."
+        if _FORTRAN.fullmatch(plain):
+            return f"'{cell}' is not a number. Write its exponent with E: '{re.sub('[dD]', 'E', cell)}'."
+        if _NUMBER_AND_TEXT.fullmatch(plain):
+            return f"'{cell}' is a number with text behind it. Write the number alone, a unit in the header, a remark in another column."
         return f"'{cell}' is not a number. Leave the cell empty where nothing was measured, or name the mark: missing = [\"{cell}\"]."
 
     def is_lone_group(self, cell: str) -> bool:

@@ -151,3 +151,16 @@ def test_percent_signs():
     assert not problems.found
     assert table.in_percent(table.headers[1])
     assert not table.in_percent(table.headers[0])
+
+
+@pytest.mark.parametrize(
+    ("cell", "words"),
+    [
+        (".9 mol/L", "'.9 mol/L' is a number with text behind it. Write the number alone, a unit in the header"),
+        ("12mL", "'12mL' is a number with text behind it."),
+        ("9.0D-1", "'9.0D-1' is not a number. Write its exponent with E: '9.0E-1'."),
+        ("lost", "'lost' is not a number. Leave the cell empty where nothing was measured, or name the mark"),
+    ],
+)
+def test_complaints_say_what_to_write(cell, words):
+    assert column("1", cell)[1][0].startswith(f"x.csv, line 3, column 'a [s]': {words}")
