@@ -25,11 +25,12 @@ class Status(IntEnum):
     STOPPED = 8
     NOT_MOVED = 9
     FLAT = 10
+    PLATEAU = 11
 
     @property
     def ok(self) -> bool:
         """Whether the numbers that come with this status may be used as an answer."""
-        return self in (Status.SUCCESS, Status.ON_BOUND)
+        return self in (Status.SUCCESS, Status.ON_BOUND, Status.FLAT)
 
     @property
     def label(self) -> str:
@@ -48,10 +49,11 @@ _SENTENCES = {
     Status.STEP_LIMIT: "the step limit was reached before the end: raise max_steps or loosen the tolerances",
     Status.STEP_TOO_SMALL: "the step size fell below what float64 resolves: check the rate constants for absurd values",
     Status.NON_FINITE: "a value is NaN or infinite: check the inputs and rate constants",
-    Status.NOT_CONVERGED: "the iteration stalled away from a solution: try another start",
+    Status.NOT_CONVERGED: "the iteration stalled away from a solution",
     Status.ITERATION_LIMIT: "the iteration limit was reached: raise max_iterations or start closer",
     Status.TIME_LIMIT: "the time limit was reached; the best point so far is kept",
     Status.STOPPED: "stopped by the user; the best point so far is kept",
     Status.NOT_MOVED: "the first step already failed, so the start was never left: check the start and the data",
-    Status.FLAT: "the data do not determine all parameters: fix one, or measure where it matters",
+    Status.FLAT: "finished, but the data do not determine all parameters: fix some, or measure where they matter",
+    Status.PLATEAU: "the search ended where the measured values no longer change with some parameters",
 }

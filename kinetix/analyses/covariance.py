@@ -1,11 +1,10 @@
 """Linearised uncertainty from the final triangle: covariance, what the data do not determine, quantiles, the delta method.
 
-Near the optimum r(theta) is replaced by its tangent plane, so the estimates scatter with s^2 (J' J)^-1. Columns of J are
-scaled to length one first, so that units play no part in what counts as singular. A parameter without an ordinary error
-(on a bound, or part of a direction that the data do not see) has NaN, never 0 and never a negative variance.
+Near the optimum r(theta) is replaced by its tangent plane, so the estimates scatter with s^2 (J' J)^-1. What counts as singular is
+decided in `kinetix.estimation.determination`. A parameter without an ordinary error (on a bound, or part of a direction that the
+data do not see) has NaN, never 0 and never a negative variance.
 
-Sources: G. A. F. Seber and C. J. Wild, Nonlinear Regression (Wiley 1989), sections 2.1.2 and 5.1; A. van der Sluis,
-Numer. Math. 14 (1969) 14 (column scaling).
+Source: G. A. F. Seber and C. J. Wild, Nonlinear Regression (Wiley 1989), sections 2.1.2 and 5.1.
 """
 
 from __future__ import annotations
@@ -16,8 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-RANK_TOLERANCE = 1e-10
-"""A scaled singular value below this share of the largest counts as zero (the same as in the fit)."""
+from kinetix.estimation.determination import Determination, determine, null_directions
 
 LEAK = 1e-6
 """A direction with a larger share than this in the null space is not determined."""
@@ -62,21 +60,21 @@ class LinearCovariance:
     def propagate(self, jacobian: ArrayLike) -> np.ndarray:
         """Covariance [q, q] of quantities with the derivatives `jacobian` [q, p], by the delta method.
 
-        A quantity can be determined although the parameters in it are not (a ratio, where only the ratio is seen). NaN for
-        those that are not, and for those that change with a parameter held on a bound.
+        Held parameters are taken as known, as in the errors of the others. A quantity can be determined although the parameters in
+        it are not (a ratio, where only the ratio is seen); those that are not have NaN.
         """
-        G = np.atleast_2d(np.asarray(jacobian, dtype=np.float64))
-        covariance = G @ self.root @ (G @ self.root).T
-        lost = np.any(G[:, self.held] != 0, axis=1)
+        G = np.where(self.held, 0.0, np.atleast_2d(np.asarray(jacobian, dtype=np.float64)))
+        spread = G @ self.root
+        covariance = spread @ spread.T
         seen = G[:, None, :] * self.null_directions
-        lost |= np.any(np.abs(seen.sum(axis=2)) > LEAK * np.abs(seen).max(axis=2, initial=0.0), axis=1)
+        lost = np.any(np.abs(seen.sum(axis=2)) > LEAK * np.abs(seen).max(axis=2, initial=0.0), axis=1)
         covariance[lost, :] = np.nan
         covariance[:, lost] = np.nan
         return covariance
 
 
 def linear_covariance(
-    R: ArrayLike, *, n_observations: int, trusted: bool, held: ArrayLike | None = None, rank_tolerance: float = RANK_TOLERANCE
+    R: ArrayLike, *, n_observations: int, trusted: bool, held: ArrayLike | None = None, determination: Determination | None = None
 ) -> LinearCovariance:
     """Covariance C = f (J' J)^-1 of least-squares estimates; f = 1 where sigma is trusted, s^2 = ssr / dof where not.
 
@@ -85,7 +83,7 @@ def linear_covariance(
         n_observations: values that were used; zero rows do not count.
         trusted: sigma is known absolutely; else it is scaled, or estimated from the residuals.
         held: parameters on a bound, or fixed, which the others' errors take as known [p].
-        rank_tolerance: a singular value below this share of the largest counts as zero.
+        determination: what the residuals determine, where the search has decided it; default: by the triangle alone.
 
     >>> fit = linear_covariance([[2.0, 0.0, 0.1], [0.0, 4.0, 0.0], [0.0, 0.0, 3.0]], n_observations=11, trusted=False)
     >>> fit.stderr.round(4).tolist(), fit.dof, round(fit.s, 4)
@@ -94,51 +92,40 @@ def linear_covariance(
     triangle = np.asarray(R, dtype=np.float64)
     p = triangle.shape[0] - 1
     fixed = np.zeros(p, bool) if held is None else np.array(held, dtype=bool)
-    free = np.flatnonzero(~fixed)
     # a Jacobian that could not be computed determines nothing
-    columns = triangle[:-1, free] if np.isfinite(triangle).all() else np.zeros((p, free.size))
-    length = np.linalg.norm(columns, axis=0)
-    length = np.where(length > 0, length, 1.0)
-    values, vectors = _decomposed(columns / length)
-    rank = int(np.count_nonzero(values > rank_tolerance * values.max(initial=0.0)))
+    columns = triangle[:-1, :-1] if np.isfinite(triangle).all() else np.zeros((p, p))
+    found = determine(columns, fixed) if determination is None else determination
+    rank = int(found.rank)
+    null = null_directions(found, fixed)
+    shares = np.abs(null * found.scale)
+    undetermined = np.any(shares > LEAK * np.linalg.norm(shares, axis=1, keepdims=True), axis=0)
 
-    ssr = float(np.sum(triangle[:, -1] ** 2))
+    with np.errstate(over="ignore"):
+        ssr = float(np.sum(triangle[:, -1] ** 2))
     dof = n_observations - rank
     s = float(np.sqrt(ssr / dof)) if dof > 0 else float("nan")
-    scaled_root = vectors[:, :rank] / values[:rank]
-    undetermined = np.zeros(p, bool)
-    undetermined[free] = np.any(np.abs(vectors[:, rank:]) > LEAK, axis=1)
-    null = np.zeros((free.size - rank, p))
-    null[:, free] = vectors[:, rank:].T / length
-    null = np.array([direction / direction[np.abs(direction).argmax()] for direction in null]).reshape(null.shape)
-
-    unit = np.full((p, p), np.nan)
-    unit[np.ix_(free, free)] = scaled_root @ scaled_root.T
-    unit[undetermined, :] = np.nan
-    unit[:, undetermined] = np.nan
+    root = np.asarray(found.right[:rank].T / found.values[:rank] / found.scale[:, None])  # of J'J, over what is determined
+    unit = np.where(fixed | undetermined, np.nan, root @ root.T)
+    unit[fixed | undetermined, :] = np.nan
     spread = np.sqrt(np.diagonal(unit))
     correlation = np.clip(unit / np.outer(spread, spread), -1.0, 1.0)
     np.fill_diagonal(correlation, np.where(np.isnan(spread), np.nan, 1.0))
-    factor = 1.0 if trusted else s
-    in_units = np.full(p, np.nan)
-    in_units[free] = factor / length
-    root = np.zeros((p, rank))
-    root[free] = scaled_root * in_units[free, None]
-    smallest = values.min(initial=np.inf)
+    factor = 1.0 if trusted else s if s > 0 else np.nan  # where not a residual is left, nothing tells the scatter
+    free = p - int(np.count_nonzero(fixed))
     return LinearCovariance(
-        covariance=unit * np.outer(in_units, in_units),
-        stderr=spread * in_units,
+        covariance=unit * factor**2,
+        stderr=spread * factor,
         correlation=correlation,
         held=fixed,
         undetermined=undetermined,
         null_directions=null,
         rank=rank,
-        condition_number=1.0 if free.size == 0 else float(values.max() / smallest) if smallest > 0 else float("inf"),
+        condition_number=1.0 if free == 0 else 1 / float(found.ratio) if found.ratio > 0 else float("inf"),
         ssr=ssr,
         dof=dof,
         s=s,
         trusted=trusted,
-        root=root,
+        root=root * factor,
     )
 
 
@@ -183,11 +170,3 @@ def propagate(jacobian: ArrayLike, covariance: ArrayLike) -> np.ndarray:
     result[lost, :] = np.nan
     result[:, lost] = np.nan
     return result
-
-
-def _decomposed(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Singular values [k], descending, and right singular vectors as columns [k, k], of a matrix with at least k rows."""
-    if matrix.shape[1] == 0:
-        return np.zeros(0), np.zeros((0, 0))
-    _, values, transposed = np.linalg.svd(matrix, full_matrices=False)
-    return values, transposed.T

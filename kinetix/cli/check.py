@@ -40,7 +40,11 @@ def check(study: Study, device: Device = None) -> None:
         for line in lines:
             typer.echo(line)
         attention = sum(line.startswith(ATTENTION) for line in lines)
-        found = "no problem found" if not attention else f"usable; {attention} line{'s' if attention > 1 else ''} above need attention"
+        found = (
+            "no problem found"
+            if not attention
+            else f"usable; {attention} line{' above needs' if attention == 1 else 's above need'} attention"
+        )
         typer.echo(f"{study.name}: {found}")
 
 

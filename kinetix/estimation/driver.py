@@ -17,10 +17,17 @@ from jax.typing import ArrayLike
 
 from kinetix.errors import InputError
 from kinetix.estimation import trust_region
+from kinetix.estimation.determination import Determination, determine, null_directions
 from kinetix.estimation.triangles import triangle
 from kinetix.estimation.trust_region import Bounds, State, Tolerances
 from kinetix.precision import float64
 from kinetix.status import Status
+
+PROBES = (-30.0, -10.0, -3.0, -1.0, 1.0, 3.0, 10.0, 30.0)
+"""How far along a direction without effect another place is tried, in multiples of the size of a parameter."""
+
+BETTER = 1e-6
+"""Relative decrease of the sum of squares by which another place counts as better."""
 
 Evaluate: TypeAlias = Callable[[np.ndarray], tuple[ArrayLike, jax.Array | int]]
 """theta [p] -> (R [p + 1, p + 1] triangle of [J r], number of failed parts)."""
@@ -72,9 +79,16 @@ class Outcome:
     """Largest cosine between the residuals and a column of J that may move: the gradient without units."""
     rank_ratio: float
     """Smallest over largest singular value of the scaled free columns."""
-    direction: np.ndarray | None
-    """With `Status.FLAT`: the change of theta that the residuals do not see [p], largest component 1."""
+    determination: Determination
+    """What the residuals determine at `theta`."""
+    unseen: np.ndarray
+    """Which parameters have changed no residual at any accepted point [p]."""
     seconds: float
+
+    @property
+    def null_directions(self) -> np.ndarray:
+        """Changes of theta that the residuals do not see [free - rank, p], largest component 1."""
+        return null_directions(self.determination, self.held)
 
 
 def evaluation(residuals: Callable[[jax.Array], jax.Array]) -> Evaluate:
@@ -102,6 +116,7 @@ def fit(
     bounds: Bounds | None = None,
     options: Options = Options(),
     on_iteration: Callable[[Iteration], None] | None = None,
+    sizes: ArrayLike | None = None,
 ) -> Outcome:
     """Bounded least squares from one start: min |r(theta)|^2 with lower <= theta <= upper.
 
@@ -112,6 +127,7 @@ def fit(
         bounds: the box; open where absent.
         options: limits and tolerances.
         on_iteration: told of each trial.
+        sizes: of the parameters [p], see `trust_region.init`.
 
     Returns:
         The best point and how the fit ended; `outcome.status.ok` says whether it is an answer. A KeyboardInterrupt ends the
@@ -133,35 +149,99 @@ def fit(
     box = _checked(theta, bounds)
     if theta.size == 0:
         return _nothing_to_fit(evaluate, theta, begun)
-    state = trust_region.init(theta, box)
-    history: list[Iteration] = []
-    ended = None
-    try:
-        while not trust_region.done(state):
-            ended = _limit(state, options, begun)
-            if ended is not None:
-                break
-            R, n_bad = _evaluated(evaluate, trust_region.propose(state))
-            row = state
-            with np.errstate(all="ignore"):
-                state = trust_region.update(state, R, n_bad, options.tolerances)
-            number = int(row.evaluations)
-            history.append(
-                Iteration(
-                    number=number,
-                    ssr=float(state.view.ssr),
-                    step=float(row.step_norm),
-                    damping=float(row.damping),
-                    accepted=bool(state.accepted),
-                    seconds=time.perf_counter() - begun,
-                )
+    own = None if sizes is None else np.array(sizes, dtype=np.float64)
+    search = _Search(evaluate, options, on_iteration, begun)
+    state = trust_region.init(theta, box, own)
+    state, ended = search.run(state)
+    for _ in range(theta.size):
+        better = search.beyond_the_flat(state) if ended in (Status.FLAT, Status.PLATEAU) else None
+        if better is None:
+            break
+        again, ended = search.run(trust_region.init(better, box, own))
+        state = again if again.evaluations > 0 else state
+    return _outcome(state, search.stopped or ended, search, options.tolerances)
+
+
+@dataclass
+class _Search:
+    """One search from the host, with what it has cost so far."""
+
+    evaluate: Evaluate
+    options: Options
+    on_iteration: Callable[[Iteration], None] | None
+    begun: float
+    history: list[Iteration] = field(default_factory=list)
+    evaluations: int = 0
+    stopped: Status | None = None
+
+    def run(self, state: State) -> tuple[State, Status]:
+        """The state at the end of a search, and how it ended; after Ctrl-C that of the best point."""
+        try:
+            while not trust_region.done(state):
+                ended = self._limit()
+                if ended is not None:
+                    return state, ended
+                R, n_bad = self._evaluated(trust_region.propose(state))
+                row = state
+                with np.errstate(all="ignore"):
+                    state = trust_region.update(state, R, n_bad, self.options.tolerances)
+                self._tell(row, state)
+        except KeyboardInterrupt:
+            if not trust_region.done(state):
+                self.stopped = Status.STOPPED
+        return state, Status(int(state.status))
+
+    def beyond_the_flat(self, state: State) -> np.ndarray | None:
+        """A better point along what the residuals do not see at `state`; None where there is none.
+
+        A direction may have no effect anywhere, or only near the end of the search: then the end is no minimum. Tried are the
+        directions without effect, and each coordinate in them by itself.
+        """
+        margin = BETTER + 2 * float(trust_region.noise(state.view, self.options.tolerances.precision))
+        theta, best, ssr = np.asarray(state.theta), None, float(state.view.ssr) * (1 - margin)
+        reach = np.where(np.isfinite(state.reach), state.reach, 1.0)
+        along = null_directions(state.determination, np.asarray(state.view.held)) / reach
+        along = along / np.abs(along).max(axis=1, initial=0.0, keepdims=True)
+        ways = np.unique(np.concatenate([along, np.eye(theta.size)[(np.abs(along) > 1e-6).any(axis=0)]]), axis=0)
+        try:
+            for way in ways:
+                for multiple in PROBES:
+                    trial = np.clip(theta + multiple * way * reach, state.bounds.lower, state.bounds.upper)
+                    R, n_bad = self._evaluated(trial)
+                    found = float(np.sum(R[:, -1] ** 2))
+                    if n_bad == 0 and np.isfinite(R).all() and found < ssr:
+                        best, ssr = trial, found
+        except KeyboardInterrupt:
+            self.stopped = Status.STOPPED
+            return None
+        return best
+
+    def _limit(self) -> Status | None:
+        if self.evaluations > self.options.max_iterations:
+            return Status.ITERATION_LIMIT
+        seconds = self.options.max_seconds
+        if seconds is not None and time.perf_counter() - self.begun >= seconds and self.evaluations > 0:
+            return Status.TIME_LIMIT
+        return None
+
+    def _evaluated(self, theta: np.ndarray | jax.Array) -> tuple[np.ndarray, int]:
+        R, n_bad = _evaluated(self.evaluate, theta)
+        self.evaluations += 1
+        return R, n_bad
+
+    def _tell(self, before: State, after: State) -> None:
+        self.history.append(
+            Iteration(
+                number=len(self.history),
+                ssr=float(after.view.ssr),
+                step=float(before.step_norm),
+                damping=float(before.damping),
+                accepted=bool(after.accepted),
+                seconds=time.perf_counter() - self.begun,
             )
-            if on_iteration is not None:
-                on_iteration(history[-1])
-    except KeyboardInterrupt:
-        ended = Status.STOPPED
-    status = Status(int(state.status)) if ended is None or trust_region.done(state) else ended
-    return _outcome(state, status, tuple(history), options.tolerances, begun)
+        )
+        if self.on_iteration is not None:
+            self.on_iteration(self.history[-1])
 
 
 def _checked(theta: np.ndarray, bounds: Bounds | None) -> Bounds:
@@ -194,14 +274,6 @@ def _evaluated(evaluate: Evaluate, theta: np.ndarray | jax.Array) -> tuple[np.nd
     return R, bad
 
 
-def _limit(state: State, options: Options, begun: float) -> Status | None:
-    if state.evaluations > options.max_iterations:
-        return Status.ITERATION_LIMIT
-    if options.max_seconds is not None and time.perf_counter() - begun >= options.max_seconds and state.evaluations > 0:
-        return Status.TIME_LIMIT
-    return None
-
-
 def _nothing_to_fit(evaluate: Evaluate, theta: np.ndarray, begun: float) -> Outcome:
     R, n_bad = _evaluated(evaluate, theta)
     status = Status.SUCCESS if np.isfinite(R).all() and n_bad == 0 else Status.NON_FINITE
@@ -220,31 +292,34 @@ def _nothing_to_fit(evaluate: Evaluate, theta: np.ndarray, begun: float) -> Outc
         held=none,
         cosine=0.0,
         rank_ratio=1.0,
-        direction=None,
+        determination=determine(np.zeros((0, 0)), none),
+        unseen=none,
         seconds=time.perf_counter() - begun,
     )
 
 
-def _outcome(state: State, status: Status, history: tuple[Iteration, ...], tolerances: Tolerances, begun: float) -> Outcome:
+def _outcome(state: State, status: Status, search: _Search, tolerances: Tolerances) -> Outcome:
     theta, lower, upper = np.asarray(state.theta), np.asarray(state.bounds.lower), np.asarray(state.bounds.upper)
-    evaluations = int(state.evaluations)
+    evaluations = search.evaluations
     started = bool(np.isfinite(state.view.ssr)) and status is not Status.NON_FINITE
+    found = _determination(state, status, tolerances)
     return Outcome(
         theta=theta,
         R=np.asarray(state.R),
         ssr=float(state.view.ssr),
         status=status,
         message=_message(state, status, evaluations),
-        iterations=max(evaluations - 1, 0),
+        iterations=max(len(search.history) - 1, 0),
         evaluations=evaluations,
-        history=history,
+        history=tuple(search.history),
         at_lower=(theta == lower) & (lower < upper),
         at_upper=(theta == upper) & (lower < upper),
         held=np.asarray(state.view.held) | (lower == upper),
         cosine=float(state.view.cosine) if started else np.nan,
-        rank_ratio=float(state.rank_ratio) if started else np.nan,
-        direction=_flat_direction(state, tolerances) if status is Status.FLAT else None,
-        seconds=time.perf_counter() - begun,
+        rank_ratio=float(found.ratio) if started else np.nan,
+        determination=found,
+        unseen=np.asarray(state.scale <= state.view.floor) & (lower < upper),
+        seconds=time.perf_counter() - search.begun,
     )
 
 
@@ -253,14 +328,13 @@ def _message(state: State, status: Status, evaluations: int) -> str:
     if evaluations == 0 or status is Status.NON_FINITE:
         return f"{status.sentence} ({trials})"
     if status is Status.FLAT:
-        return f"{status.sentence} ({trials}, smallest over largest singular value {float(state.rank_ratio):.1e})"
+        return f"{status.sentence} ({trials}, smallest over largest singular value {float(state.determination.ratio):.1e})"
     return f"{status.sentence} ({trials}, largest cosine between residuals and sensitivities {float(state.view.cosine):.1e})"
 
 
-def _flat_direction(state: State, tolerances: Tolerances) -> np.ndarray:
-    scale = np.asarray(trust_region.column_scale(state.theta, state.view, state.scale, tolerances))
-    free = np.flatnonzero(~np.asarray(state.view.held))
-    columns = np.asarray(state.R)[:-1, free] / scale[free]
-    direction = np.zeros(scale.size)
-    direction[free] = np.linalg.svd(columns)[2][-1] / scale[free]
-    return direction / direction[np.abs(direction).argmax()]
+def _determination(state: State, status: Status, tolerances: Tolerances) -> Determination:
+    """That of the state; where J'J is singular to rounding, with the tolerance by which that was recognised."""
+    found = state.determination
+    if status is not Status.FLAT or found.rank < np.count_nonzero(~state.view.held):
+        return found
+    return determine(np.asarray(state.R)[:-1, :-1], np.asarray(state.view.held), np.asarray(state.view.floor), tolerances.stalled_rank)

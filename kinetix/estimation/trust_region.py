@@ -25,19 +25,27 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import ModuleType
-from typing import NamedTuple, TypeAlias, TypeVar
+from typing import NamedTuple, TypeVar
 
 import jax
 import numpy as np
 from jax import lax
 from jax import numpy as jnp
 
+from kinetix.estimation.determination import (
+    RANK_TOLERANCE,
+    Array,
+    Determination,
+    column_floor,
+    determine,
+    namespace,
+    silent_columns,
+)
 from kinetix.status import Status
 
 ROUNDING = 1e-15
 """Relative error of a prediction by formula in float64."""
 
-Array: TypeAlias = np.ndarray | jax.Array
 Carry = TypeVar("Carry")
 
 
@@ -61,12 +69,17 @@ class Tolerances(NamedTuple):
     """Relative error of the computed predictions: rounding for a formula, about rtol for an integrated model."""
     residual: float = 1e-8
     """Residuals this small beside the predictions count as zero once nothing improves: exact data leave no cosine."""
-    rank: float = 1e-10
-    """Flat: the smallest over the largest singular value of the free columns, scaled by `column_scale`, is below this."""
+    rank: float = RANK_TOLERANCE
+    """Flat: a singular value of the free columns, scaled to length one, is below this share of the largest (see `determine`)."""
     stalled_rank: float = 1e-7
     """The same where a fit stalls although its gradient has vanished: J'J is then singular to rounding."""
     magnitude: float = 0.0
     """Norm of the weighted data where known; otherwise the size of the predictions is judged by that of J theta."""
+
+    @property
+    def noise(self) -> float:
+        """Relative error of the derivatives of the predictions: they follow the computed predictions, not the exact ones."""
+        return max(self.rank, 0.1 * self.precision)
 
 
 DEFAULT = Tolerances()
@@ -81,6 +94,10 @@ class View(NamedTuple):
     """Column norms of J [p]."""
     held: Array
     """Coordinates that stay [p]: fixed ones, and those on a bound with the descent direction pointing out of the box."""
+    floor: Array
+    """Lengths up to which columns of J are rounding [p]."""
+    resting: Array
+    """Coordinates that take no part in steps [p]: those held, and those whose column has only been rounding while others are seen."""
     cosine: Array
     """Largest cosine between the residuals and a column of J that may move."""
     size: Array
@@ -96,6 +113,10 @@ class State(NamedTuple):
     bounds: Bounds
     scale: Array
     """D [p]: largest column norms of J so far."""
+    reach: Array
+    """Size of each parameter [p]."""
+    grows: Array
+    """Parameters whose size is the largest value they have had [p]; that of the others is given."""
     radius: Array
     trial: Array
     step_norm: Array
@@ -110,8 +131,8 @@ class State(NamedTuple):
     """Whether a bound cut the trial's step."""
     offset: Array
     """Share of |r| that a full step over the free coordinates would remove, by the linear model."""
-    rank_ratio: Array
-    """Smallest over largest singular value of the free columns, scaled by `column_scale`."""
+    determination: Determination
+    """What the residuals determine at `theta`."""
     evaluations: Array
     moves: Array
     accepted: Array
@@ -128,21 +149,39 @@ class _Step(NamedTuple):
     again: Array
 
 
-def init(theta0: Array, bounds: Bounds) -> State:
-    """The state before the start is evaluated; `theta0` [p] lies in the box, p >= 1."""
-    xp = _namespace(theta0)
+def init(theta0: Array, bounds: Bounds, sizes: Array | None = None) -> State:
+    """The state before the start is evaluated; `theta0` [p] lies in the box, p >= 1.
+
+    Args:
+        theta0: start [p].
+        bounds: the box.
+        sizes: of the parameters [p], against which the rounding of their derivatives is judged: 1 for a logarithm; NaN, and by
+            default, the largest value it has had, infinite (unknown) for one that starts at zero.
+    """
+    xp = namespace(theta0)
     p = theta0.shape[0]
     dtype = theta0.dtype
     vector = xp.zeros(p, dtype)
     zero = xp.zeros((), dtype)
     count = xp.zeros((), xp.int32)
     no = xp.zeros((), bool)
+    given = xp.full(p, xp.nan, dtype) if sizes is None else xp.asarray(sizes, dtype)
     return State(
         theta=theta0,
         R=xp.full((p + 1, p + 1), xp.nan, dtype),
-        view=View(ssr=xp.full((), xp.nan, dtype), norms=vector, held=xp.zeros(p, bool), cosine=zero, size=zero),
+        view=View(
+            ssr=xp.full((), xp.nan, dtype),
+            norms=vector,
+            held=xp.zeros(p, bool),
+            floor=vector,
+            resting=xp.zeros(p, bool),
+            cosine=zero,
+            size=zero,
+        ),
         bounds=Bounds(xp.asarray(bounds.lower, dtype), xp.asarray(bounds.upper, dtype)),
         scale=vector,
+        reach=xp.where(xp.isnan(given), xp.where(theta0 == 0, xp.inf, xp.abs(theta0)), given),
+        grows=xp.isnan(given),
         radius=zero,
         trial=theta0,
         step_norm=zero,
@@ -151,7 +190,7 @@ def init(theta0: Array, bounds: Bounds) -> State:
         slope=zero,
         shortened=no,
         offset=zero,
-        rank_ratio=zero,
+        determination=determine(xp.zeros((p, p), dtype), xp.zeros(p, bool)),
         evaluations=count,
         moves=count,
         accepted=no,
@@ -179,117 +218,131 @@ def update(state: State, R: Array, n_bad: Array | int = 0, tolerances: Tolerance
         n_bad: number of failed parts of the evaluation; a trial with any is refused, and the radius shrinks.
         tolerances: when the fit is over.
     """
-    xp = _namespace(state.theta)
+    xp = namespace(state.theta)
     first = state.evaluations == 0
-    view = _view(R, state.trial, state.bounds, tolerances)
-    usable = xp.all(xp.isfinite(R)) & xp.isfinite(view.ssr) & (n_bad == 0)
-    actual = 1 - view.ssr / state.view.ssr
-    gain = actual / state.predicted
-
-    noise = _noise(state.view, tolerances.precision)
-    promised = xp.maximum(xp.abs(state.predicted), xp.abs(state.slope))
-    unresolved = promised <= xp.minimum(noise, 1e-4)
-    better = (state.predicted > 0) & (gain >= 1e-4)
-    # where differences of the sum of squares are rounding, the gradient, which is not, decides
-    straighter = unresolved & (xp.abs(actual) <= noise) & (view.cosine <= state.view.cosine / 2)
-    accepted = usable & (first | better | straighter)
-    refused = ~first & ~accepted
-    radius = _next_radius(state, accepted, usable, actual, gain)
-
-    theta = xp.where(accepted, state.trial, state.theta)
-    R = xp.where(accepted, R, state.R)
-    view = View(*[xp.where(accepted, new, old) for new, old in zip(view, state.view, strict=True)])
-    scale = xp.maximum(state.scale, xp.where(accepted, view.norms, 0.0))
-    moves = state.moves + (accepted & ~first)
+    judged = _judged(state, R, n_bad, tolerances)
+    theta = xp.where(judged.accepted, state.trial, state.theta)
+    R = xp.where(judged.accepted, R, state.R)
+    view = View(*[xp.where(judged.accepted, new, old) for new, old in zip(judged.view, state.view, strict=True)])
+    scale = xp.maximum(state.scale, xp.where(judged.accepted, view.norms, 0.0))
 
     divisor = xp.where(scale > 0, scale, 1.0)  # 1 for a coordinate that has never changed a residual
     length = _norm(divisor * theta)
-    radius = xp.where(first, xp.where(length > 0, length, xp.sqrt(view.ssr)), radius)
+    radius = xp.where(first, xp.where(length > 0, length, xp.sqrt(view.ssr)), judged.radius)
     step = _bounded_step(R, theta, state.bounds, view, divisor, radius)
     step_norm = _norm(step.z)
-    at_bound = xp.where(step.z > 0, state.bounds.upper, state.bounds.lower)
-    trial = xp.where(step.frozen, at_bound, xp.clip(theta + step.z / divisor, state.bounds.lower, state.bounds.upper))
-    trial = xp.where(step.z == 0, theta, trial)
+    trial = _trial(theta, step, divisor, state.bounds)
     change = R[:-1, :-1] @ (step.z / divisor)
     along = R[:-1, -1] @ change
 
-    offset, rank_ratio = _determination(R, theta, view, scale, tolerances)
-    straight = (view.cosine < tolerances.cosine) & (offset < tolerances.offset)
-    blur = _noise(view, tolerances.precision)
-    settled = (view.cosine < xp.maximum(tolerances.stalled_cosine, blur)) & (offset < xp.maximum(tolerances.offset, blur))
-    vanished = xp.sqrt(view.ssr) <= tolerances.residual * view.size
-    stalled = (refused & (promised <= xp.minimum(_noise(view, ROUNDING), 1e-4))) | xp.all(trial == theta)
-    solved = straight | (view.ssr == 0) | ((stalled | (refused & unresolved)) & (settled | vanished))
-    failed_start = first & ~usable
-    finished = failed_start | solved | stalled
-    estimated = state.bounds.lower < state.bounds.upper
-    on_bound = xp.any(((theta == state.bounds.lower) | (theta == state.bounds.upper)) & estimated)
-    vanishing = ~solved & (view.cosine < tolerances.stalled_cosine) & (rank_ratio < tolerances.stalled_rank)
-    flat = (rank_ratio < tolerances.rank) | vanishing
-    verdicts = [
-        (~finished, Status.NOT_CONVERGED),
-        (failed_start, Status.NON_FINITE),
-        (solved & flat, Status.FLAT),
-        (solved & on_bound, Status.ON_BOUND),
-        (solved, Status.SUCCESS),
-        (moves == 0, Status.NOT_MOVED),
-        (flat, Status.FLAT),
-    ]
-    new = State(
+    finite = xp.where(xp.isfinite(R), R, 0.0)
+    determination = determine(finite[:-1, :-1], view.held, view.floor, tolerances.rank)
+    offset = _norm(xp.where(determination.determined, finite[:-1, -1] @ determination.left, 0.0)) / _root(view.ssr, xp)
+    new = state._replace(
         theta=theta,
         R=R,
         view=view,
-        bounds=state.bounds,
         scale=scale,
+        reach=xp.where(state.grows, xp.maximum(state.reach, xp.abs(theta)), state.reach),
         radius=xp.where(first, xp.minimum(radius, step_norm), radius),
-        trial=xp.where(finished, theta, trial),
+        trial=trial,
         step_norm=step_norm,
         damping=step.damping,
         predicted=-(2 * along + _square(change)) / view.ssr,
         slope=along / view.ssr,
-        shortened=xp.any(step.frozen & ~view.held),
+        shortened=xp.any(step.frozen & ~view.resting),
         offset=offset,
-        rank_ratio=rank_ratio,
+        determination=determination,
         evaluations=state.evaluations + 1,
-        moves=moves,
-        accepted=accepted,
-        finished=finished,
-        status=xp.select([case for case, _ in verdicts], [int(status) for _, status in verdicts], int(Status.NOT_CONVERGED)),
+        moves=state.moves + (judged.accepted & ~first),
+        accepted=judged.accepted,
     )
+    finished, status = _end(new, judged, first, tolerances)
+    new = new._replace(finished=finished, status=status, trial=xp.where(finished, theta, trial))
     return jax.tree.map(lambda old, new: xp.where(state.finished, old, new).astype(old.dtype), state, new)
 
 
-def column_scale(theta: Array, view: View, scale: Array, tolerances: Tolerances = DEFAULT) -> Array:
-    """What a column is divided by [p] before its direction is called flat.
+class _Judged(NamedTuple):
+    """What the evaluation of a trial means."""
 
-    Its own norm, so that neither units nor a far start matter; but where the parameter as a whole changes nothing that
-    could be noticed (a plateau), the largest norm it has had, beside which it then vanishes.
-    """
-    xp = _namespace(theta)
-    noticed = view.norms * xp.abs(theta) > tolerances.rank * xp.maximum(view.size, xp.sqrt(view.ssr))
-    divisor = xp.where(noticed, view.norms, scale)
-    return xp.where(divisor > 0, divisor, 1.0)
+    view: View
+    """Of the trial."""
+    usable: Array
+    """Whether everything is a number."""
+    accepted: Array
+    unresolved: Array
+    """Whether the step promised less than the noise of the sum of squares."""
+    promised: Array
+    """Relative change of the sum of squares that it promised."""
+    radius: Array
+    """For the next step."""
 
 
-def _determination(R: Array, theta: Array, view: View, scale: Array, tolerances: Tolerances) -> tuple[Array, Array]:
-    """`offset` and `rank_ratio` of the state, from the free columns scaled by `column_scale`."""
-    xp = _namespace(theta)
-    finite = xp.where(xp.isfinite(R), R, 0.0)
-    columns = finite[:-1, :-1] / column_scale(theta, view, scale, tolerances)
-    u, s, _ = xp.linalg.svd(xp.where(view.held, 0.0, columns))
-    removable = _norm(xp.where(_nonzero(s), finite[:-1, -1] @ u, 0.0))
-    free = (~view.held).sum()
-    lowest = s[xp.maximum(free - 1, 0)] / xp.where(s[0] > 0, s[0], 1.0)
-    return removable / xp.where(view.ssr > 0, view.ssr, 1.0) ** 0.5, xp.where(free > 0, lowest, 1.0)
+def _judged(state: State, R: Array, n_bad: Array | int, tolerances: Tolerances) -> _Judged:
+    """Whether the trial is taken, and how far the linear model is trusted next (More 1978, section 4)."""
+    xp = namespace(state.theta)
+    reach = xp.where(state.grows, xp.maximum(state.reach, xp.abs(state.trial)), state.reach)
+    view = _view(R, state.trial, state.bounds, reach, state.scale, tolerances)
+    usable = xp.all(xp.isfinite(R)) & xp.isfinite(view.ssr) & (n_bad == 0)
+    actual = 1 - view.ssr / state.view.ssr
+    gain = actual / state.predicted
+    unsure = noise(state.view, tolerances.precision)
+    promised = xp.maximum(xp.abs(state.predicted), xp.abs(state.slope))
+    unresolved = promised <= xp.minimum(unsure, 1e-4)
+    better = (state.predicted > 0) & (gain >= 1e-4)
+    # where differences of the sum of squares are rounding, the gradient, which is not, decides
+    straighter = unresolved & (xp.abs(actual) <= unsure) & (view.cosine <= state.view.cosine / 2)
+    accepted = usable & ((state.evaluations == 0) | better | straighter)
+    return _Judged(view, usable, accepted, unresolved, promised, _next_radius(state, accepted, usable, actual, gain))
+
+
+def _trial(theta: Array, step: _Step, divisor: Array, bounds: Bounds) -> Array:
+    """The point at the end of a step: frozen coordinates exactly on their bound, resting ones exactly where they are."""
+    xp = namespace(theta)
+    at_bound = xp.where(step.z > 0, bounds.upper, bounds.lower)
+    moved = xp.where(step.frozen, at_bound, xp.clip(theta + step.z / divisor, bounds.lower, bounds.upper))
+    return xp.where(step.z == 0, theta, moved)
+
+
+def _end(state: State, judged: _Judged, first: Array, tolerances: Tolerances) -> tuple[Array, Array]:
+    """Whether the search is over at `state`, and how it then ended."""
+    xp = namespace(state.theta)
+    view, found = state.view, state.determination
+    refused = ~first & ~judged.accepted
+    straight = (view.cosine < tolerances.cosine) & (state.offset < tolerances.offset)
+    blur = noise(view, tolerances.precision)
+    settled = (view.cosine < xp.maximum(tolerances.stalled_cosine, blur)) & (state.offset < xp.maximum(tolerances.offset, blur))
+    vanished = xp.sqrt(view.ssr) <= tolerances.residual * view.size
+    stalled = (refused & (judged.promised <= xp.minimum(noise(view, ROUNDING), 1e-4))) | xp.all(state.trial == state.theta)
+    solved = straight | (view.ssr == 0) | ((stalled | (refused & judged.unresolved)) & (settled | vanished))
+    failed_start = first & ~judged.usable
+    finished = failed_start | solved | stalled
+
+    estimated = state.bounds.lower < state.bounds.upper
+    on_bound = xp.any(((state.theta == state.bounds.lower) | (state.theta == state.bounds.upper)) & estimated)
+    flat = found.rank < (~view.held).sum()
+    # the same where a fit stalls although its gradient has vanished: J'J is then singular to rounding
+    vanishing = ~solved & (view.cosine < tolerances.stalled_cosine) & (found.ratio < tolerances.stalled_rank)
+    # what was seen and is seen no more, or nothing seen at all, is no minimum but a place without a slope
+    gone = xp.any(found.silent & (state.scale > view.floor)) | (found.rank == 0)
+    plateau = flat & gone & ~vanished
+    verdicts = [
+        (~finished, Status.NOT_CONVERGED),
+        (failed_start, Status.NON_FINITE),
+        (solved & plateau, Status.PLATEAU),
+        (solved & flat, Status.FLAT),
+        (solved & on_bound, Status.ON_BOUND),
+        (solved, Status.SUCCESS),
+        (plateau, Status.PLATEAU),
+        (state.moves == 0, Status.NOT_MOVED),
+        (vanishing, Status.FLAT),
+    ]
+    return finished, xp.select([case for case, _ in verdicts], [int(status) for _, status in verdicts], int(Status.NOT_CONVERGED))
 
 
 def _nonzero(s: Array) -> Array:
     """Which of the descending singular values `s` are more than rounding."""
     return s > s.shape[0] * np.finfo(s.dtype).eps * s[0]
-
-
-def _namespace(array: Array) -> ModuleType:
-    return np if isinstance(array, np.ndarray) else jnp
 
 
 def _while(going: Callable[[Carry], Array], body: Callable[[Carry], Carry], carry: Carry, xp: ModuleType) -> Carry:
@@ -308,32 +361,44 @@ def _norm(vector: Array) -> Array:
     return _square(vector) ** 0.5
 
 
-def _view(R: Array, theta: Array, bounds: Bounds, tolerances: Tolerances) -> View:
-    xp = _namespace(theta)
+def _root(ssr: Array, xp: ModuleType) -> Array:
+    """|r|, or 1 where it is 0: a divisor."""
+    return xp.where(ssr > 0, ssr, 1.0) ** 0.5
+
+
+def _view(R: Array, theta: Array, bounds: Bounds, reach: Array, scale: Array, tolerances: Tolerances) -> View:
+    xp = namespace(theta)
     ssr = _square(R[:, -1])
     norms = xp.sqrt((R[:-1, :-1] ** 2).sum(axis=0))
     gradient = R[:-1, -1] @ R[:-1, :-1]
     outward = ((theta <= bounds.lower) & (gradient > 0)) | ((theta >= bounds.upper) & (gradient < 0))
     held = outward | (bounds.lower == bounds.upper)
+    size = xp.maximum(_norm(norms * theta), tolerances.magnitude)
+    floor = column_floor(tolerances.noise, xp.maximum(size, xp.sqrt(ssr)), reach)
+    unseen = silent_columns(xp.maximum(norms, scale), floor) & ~held
+    # where nothing is seen, what there is must do: the start may lie far out
+    resting = held | (unseen & xp.any(~unseen & ~held))
     product = norms * xp.sqrt(ssr)
     cosine = xp.abs(gradient) / xp.where(product > 0, product, 1.0)
     return View(
         ssr=ssr,
         norms=norms,
         held=held,
-        cosine=xp.where(held, 0.0, cosine).max(),
-        size=xp.maximum(_norm(norms * theta), tolerances.magnitude),
+        floor=floor,
+        resting=resting,
+        cosine=xp.where(resting, 0.0, cosine).max(),
+        size=size,
     )
 
 
-def _noise(view: View, precision: Array | float) -> Array:
+def noise(view: View, precision: Array | float) -> Array:
     """Error of the residuals relative to their norm, when predictions have the relative error `precision`."""
-    xp = _namespace(view.norms)
-    return precision * xp.maximum(view.size / xp.where(view.ssr > 0, view.ssr, 1.0) ** 0.5, 1.0)
+    xp = namespace(view.norms)
+    return precision * xp.maximum(view.size / _root(view.ssr, xp), 1.0)
 
 
 def _next_radius(state: State, accepted: Array, usable: Array, actual: Array, gain: Array) -> Array:
-    xp = _namespace(state.theta)
+    xp = namespace(state.theta)
     # minimum of the parabola through both sums of squares and the slope at the old point, kept within [0.1, 0.5]
     interpolated = xp.clip(0.5 * state.slope / (state.slope + 0.5 * actual), 0.1, 0.5)
     shrink = xp.where(usable, xp.where(actual >= 0, 0.5, interpolated), 0.25)
@@ -346,7 +411,7 @@ def _next_radius(state: State, accepted: Array, usable: Array, actual: Array, ga
 
 
 def _bounded_step(R: Array, theta: Array, bounds: Bounds, view: View, divisor: Array, radius: Array) -> _Step:
-    xp = _namespace(theta)
+    xp = namespace(theta)
     finite = xp.where(xp.isfinite(R), R, 0.0)  # a failed start has nothing to decompose
     scaled = finite[:-1, :-1] / divisor
     residual = finite[:-1, -1]
@@ -371,7 +436,7 @@ def _bounded_step(R: Array, theta: Array, bounds: Bounds, view: View, divisor: A
             again=leaving.any(),
         )
 
-    start = _Step(xp.zeros_like(theta), xp.zeros((), theta.dtype), view.held, xp.ones((), bool))
+    start = _Step(xp.zeros_like(theta), xp.zeros((), theta.dtype), view.resting, xp.ones((), bool))
     return _while(lambda step: step.again, solve, start, xp)
 
 
@@ -380,7 +445,7 @@ def _multiplier(s: Array, c: Array, radius: Array) -> Array:
 
     Newton on 1 / |z|, which is concave and increasing: from the left it never overshoots.
     """
-    xp = _namespace(s)
+    xp = namespace(s)
 
     def length(damping: Array) -> tuple[Array, Array]:
         shifted = xp.where(s > 0, s * s + damping, 1.0)

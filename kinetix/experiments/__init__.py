@@ -7,6 +7,7 @@ Files are opened by `kinetix.io.tables.read_table`.
 from kinetix.experiments.building import build_campaign
 from kinetix.experiments.campaign import Campaign, Remark, ResponseColumn
 from kinetix.experiments.plausibility import LONGEST, check_temperature, require_possible
+from kinetix.experiments.readings import Noise
 from kinetix.experiments.recognition import Recognition, Vocabulary, recognise
 from kinetix.experiments.table import Header, Layout, Table, parse_header, parse_table, table_of_cells
 
@@ -15,6 +16,7 @@ __all__ = [
     "Campaign",
     "Header",
     "Layout",
+    "Noise",
     "Recognition",
     "Remark",
     "ResponseColumn",

@@ -14,7 +14,7 @@ from kinetix.experiments.assembly import assembled, condition_units
 from kinetix.experiments.campaign import Campaign
 from kinetix.experiments.lanes import lanes_of
 from kinetix.experiments.plausibility import check_conditions, check_constants, check_times, warn_of_temperatures, warn_of_times
-from kinetix.experiments.readings import check_negative_readings, fill_sigma, responses_of
+from kinetix.experiments.readings import Noise, check_negative_readings, fill_sigma, responses_of
 from kinetix.experiments.recognition import Vocabulary, check_columns, recognise
 from kinetix.experiments.settings import settings_of
 from kinetix.experiments.sheet import read_sheet
@@ -29,7 +29,7 @@ def build_campaign(
     columns: Mapping[str, str] | None = None,
     ignore: Collection[str] = (),
     conditions: Mapping[str, Quantity] | None = None,
-    noise: Mapping[str, Quantity | float] | None = None,
+    noise: Mapping[str, Quantity | float | Noise] | None = None,
     progress: Mapping[str, str] | None = None,
     only: Mapping[str, object] | None = None,
     time_zero: str | None = None,
@@ -45,7 +45,8 @@ def build_campaign(
         columns: what a column is -> its header, where the header does not say it: `{"1/tau": "sv [1/min]", "experiment": "run"}`.
         ignore: headers of columns to pass over.
         conditions: name -> what is constant over all experiments.
-        noise: response -> standard deviation (a quantity, or a number in SI) for every value without one of its own.
+        noise: response -> standard deviation for every value without one of its own: a quantity, a number in SI, or `Noise` where a part
+            of it is relative to the value.
         progress: response -> the header of the column whose progress it is: (first - x)/(first - last) of each experiment, 0 to 1.
         only: header -> the value, or values, of the rows to use; other rows are as if they were not in the table.
         time_zero: where time begins: "first" is the first row of each experiment, "as written" takes times as they stand, anything else

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -14,6 +15,31 @@ from kinetix.experiments.sheet import Sheet
 from kinetix.units import CONCENTRATION, Quantity, Unit, require
 
 NEGATIVE_BY = 3.0  # sigmas below zero that a concentration may be read at
+
+
+@dataclass(frozen=True)
+class Noise:
+    """A standard deviation with a part that is constant and a part that grows with the measured value y.
+
+        sigma = sqrt(constant^2 + (relative y)^2)
+
+    Attributes:
+        constant: a quantity, or a number in SI; 0 where there is none.
+        relative: share of the value; 0 where there is none.
+
+    >>> Noise(3.0, 0.04).at(np.array([0.0, 100.0])).tolist()
+    [3.0, 5.0]
+
+    Source: D. M. Rocke and S. Lorenzato, Technometrics 37 (1995) 176.
+    """
+
+    constant: Quantity | float = 0.0
+    relative: float = 0.0
+
+    def at(self, values: np.ndarray) -> np.ndarray:
+        """Standard deviations of measured values, SI."""
+        constant = self.constant.si if isinstance(self.constant, Quantity) else self.constant
+        return np.hypot(constant, self.relative * values)
 
 
 def responses_of(sheets: Iterable[Sheet], problems: Problems) -> tuple[tuple[ResponseColumn, ...], list[str]]:
@@ -34,7 +60,7 @@ def responses_of(sheets: Iterable[Sheet], problems: Problems) -> tuple[tuple[Res
 
 def fill_sigma(
     sheets: Sequence[Sheet],
-    noise: Mapping[str, Quantity | float],
+    noise: Mapping[str, Quantity | float | Noise],
     vocabulary: Vocabulary,
     problems: Problems,
 ) -> None:
@@ -42,7 +68,18 @@ def fill_sigma(
     given = _noise_in_si(noise, vocabulary, sheets, problems)
     for sheet in sheets:
         for name, sigma in sheet.sigma.items():
-            sigma[np.isnan(sigma) & ~np.isnan(sheet.values[name])] = given.get(name, np.nan)
+            values = sheet.values[name]
+            empty = np.isnan(sigma) & ~np.isnan(values)
+            sigma[empty] = given[name].at(values[empty]) if name in given else np.nan
+            zero = [int(row) for row in np.flatnonzero(sigma == 0) if empty[row]]
+            sheet.report(
+                problems,
+                sheet.reading_column(name),
+                zero,
+                lambda row, name=name: (
+                    f"{name} is 0, and so is a sigma that is relative alone. Add a constant part to the noise of {name}."
+                ),
+            )
     if not any(sheet.sigma_column(name) or not np.all(np.isnan(sigma)) for sheet in sheets for name, sigma in sheet.sigma.items()):
         return
     for sheet in sheets:
@@ -64,17 +101,18 @@ def fill_sigma(
 
 
 def _noise_in_si(
-    noise: Mapping[str, Quantity | float], vocabulary: Vocabulary, sheets: Iterable[Sheet], problems: Problems
-) -> dict[str, float]:
-    """The standard deviations of [noise] in SI."""
+    noise: Mapping[str, Quantity | float | Noise], vocabulary: Vocabulary, sheets: Iterable[Sheet], problems: Problems
+) -> dict[str, Noise]:
+    """The standard deviations of [noise], their constant parts in SI."""
     units = {name: unit for sheet in sheets for name, unit in sheet.units.items()}
-    given: dict[str, float] = {}
-    for name, quantity in noise.items():
+    given: dict[str, Noise] = {}
+    for name, written in noise.items():
         if name not in vocabulary.responses:
             known = ", ".join(vocabulary.responses)
             problems.add(f"noise: '{name}' is no response of the model (known: {known}).{nearest(name, vocabulary.responses)}")
             continue
-        value = quantity
+        relative = written.relative if isinstance(written, Noise) else 0.0
+        quantity = value = written.constant if isinstance(written, Noise) else written
         if isinstance(quantity, Quantity):
             dimension = vocabulary.responses[name]
             if dimension is None and name in units:
@@ -83,10 +121,10 @@ def _noise_in_si(
                 with problems.collecting():
                     require(quantity, dimension, f"noise: the sigma of {name}")
             value = quantity.unit.scale_to_si(quantity.value)
-        if not (isinstance(value, float | int) and 0 < value < math.inf):
+        if not (isinstance(value, float | int) and 0 <= value < math.inf and 0 <= relative < math.inf and (value > 0 or relative > 0)):
             problems.add(f"noise: the sigma of {name} is {quantity}; a measurement error must be a finite number above zero.")
             continue
-        given[name] = float(value)
+        given[name] = Noise(float(value), relative)
     return given
 
 

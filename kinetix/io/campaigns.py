@@ -10,6 +10,7 @@ from kinetix.errors import Problems
 from kinetix.experiments import Campaign, Layout, Table, Vocabulary, build_campaign, recognise
 from kinetix.io.studies import read_tables
 from kinetix.network import Network
+from kinetix.studies.numbers import parse_noise
 from kinetix.studies.python import ReactorSetup, vocabulary_of
 from kinetix.units import parse_quantity
 
@@ -21,7 +22,7 @@ def read_csv(
     columns: Mapping[str, str] | None = None,
     ignore: Collection[str] = (),
     conditions: Mapping[str, str] | None = None,
-    noise: Mapping[str, str] | None = None,
+    noise: Mapping[str, str | Mapping[str, str]] | None = None,
     sheet: str | Sequence[str] = (),
     header: int | Sequence[int] | Sequence[str] = (),
     decimal: Literal[".", ","] | None = None,
@@ -43,7 +44,8 @@ def read_csv(
         columns: what a column is -> its header: `{"1/tau": "sv [1/min]", "experiment": "run"}`.
         ignore: headers of columns to pass over.
         conditions: name -> quantity that is constant over all experiments.
-        noise: response -> standard deviation for values without one of their own.
+        noise: response -> standard deviation for values without one of their own: `"0.01 mol/L"`, or `{"relative": "5 %"}` of the value,
+            or both, `{"relative": "5 %", "constant": "0.001 mol/L"}` (squares added).
         sheet: of the workbooks, or several, or "*" for all; needed where a workbook has several.
         header: line of the header, its lines where it has several, or the headers themselves where the files have none.
         decimal: decimal mark, where the files do not show it; the other mark then separates thousands.
@@ -69,13 +71,15 @@ def read_csv(
     paths = [files] if isinstance(files, (str, Path)) else list(files)
     layout = Layout((header,) if isinstance(header, int) else tuple(header), decimal, tuple(missing))  # type: ignore[arg-type]
     tables = read_tables([str(path) for path in paths], ".", encoding, (sheet,) if isinstance(sheet, str) else tuple(sheet), layout)
+    vocabulary = _vocabulary(tables, model, columns)
+    known = vocabulary.responses
     return build_campaign(
         tables,
-        _vocabulary(tables, model, columns),
+        vocabulary,
         columns=columns,
         ignore=ignore,
         conditions={name: parse_quantity(text, what=name) for name, text in (conditions or {}).items()},
-        noise={name: parse_quantity(text, what=name) for name, text in (noise or {}).items()},
+        noise={name: parse_noise(value, f"noise of {name}", known.get(name)) for name, value in (noise or {}).items()},
         progress=progress,
         only=only,
         time_zero=time_zero,

@@ -9,6 +9,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from kinetix.results.phrases import LARGE, plain
+
 ERROR_DIGITS = 2
 MOST_DIGITS = 12
 WITHOUT_ERROR = 6
@@ -31,7 +33,7 @@ def significant(value: float, digits: int = WITHOUT_ERROR) -> str:
     >>> significant(0.000123456789), significant(1.5e10, 3), significant(float("nan"))
     ('0.000123457', '1.5e+10', '-')
     """
-    return "-" if math.isnan(value) else f"{value:.{digits}g}"
+    return "-" if math.isnan(value) else plain(value, digits)
 
 
 def estimate(value: float, stderr: float, lower: float, upper: float) -> Row:
@@ -47,6 +49,8 @@ def estimate(value: float, stderr: float, lower: float, upper: float) -> Row:
     Row(value='8.3e+10', stderr='3.1e+10', lower='2.9e+10', upper='2.36e+11')
     >>> estimate(2.3, math.nan, math.nan, math.nan)
     Row(value='2.3', stderr='-', lower='-', upper='-')
+    >>> estimate(0.05, 1e300, -1e300, 1e300)
+    Row(value='0.050', stderr='1.0e+300', lower='-1e+300', upper='1e+300')
     """
     if not (math.isfinite(value) and math.isfinite(stderr) and stderr > 0):
         return Row(*(significant(number) for number in (value, stderr, lower, upper)))
@@ -70,7 +74,7 @@ def _last_place(stderr: float) -> int:
 
 def _to_place(value: float, place: int, fixed: bool) -> str:
     """`value` to the decimal place 10**place."""
-    if not math.isfinite(value):
+    if not abs(value) < LARGE:
         return significant(value)
     if fixed:
         return f"{round(value, -place):.{max(0, -place)}f}"

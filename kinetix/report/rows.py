@@ -49,12 +49,13 @@ class Setting(NamedTuple):
 def parameter_rows(tree: xr.DataTree) -> list[ParameterRow]:
     """All parameters, then the quantities derived from them; values carry as many digits as their errors support."""
     group = group_of(tree, "parameters")
+    determined = np.isfinite(np.diag(group_of(tree, "covariance")["correlation"].values))
     rows = [
         ParameterRow(
             str(name),
             *estimate(*(float(group[key].values[index]) for key in ("value", "stderr", "lower95", "upper95"))),
             _unit(group["unit"], index),
-            _remark(group, index),
+            _remark(group, index, bool(determined[index])),
         )
         for index, name in enumerate(group["parameter"].values)
     ]
@@ -68,14 +69,16 @@ def parameter_rows(tree: xr.DataTree) -> list[ParameterRow]:
     return rows
 
 
-def _remark(group: xr.Dataset, index: int) -> str:
+def _remark(group: xr.Dataset, index: int, determined: bool) -> str:
     side = str(group["at_bound"].values[index])
     if bool(group["fixed"].values[index]):
         return "fixed"
     if side:
         unit = _unit(group["unit"], index)
         return f"at {side} bound {significant(float(group[f'{side}_bound'].values[index]))}{'' if unit == '-' else ' ' + unit}"
-    return "" if math.isfinite(float(group["stderr"].values[index])) else "no standard error"
+    if math.isfinite(float(group["stderr"].values[index])):
+        return ""
+    return "no standard error" if determined else "not determined by the data"
 
 
 def response_rows(tree: xr.DataTree) -> list[ResponseRow]:

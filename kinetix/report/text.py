@@ -124,8 +124,10 @@ def _origin(tree: xr.DataTree) -> Iterator[str]:
     parts = [
         f"{label} {known[name]}"
         for name, label in (("kinetix_version", "kinetix"), ("jax_version", "jax"), ("device", "on"), ("dtype", "in"), ("seed", "seed"))
-        if name in known
+        if name in known and not (name == "seed" and str(known[name]).startswith("none"))
     ]
+    if str(known.get("seed", "")).startswith("none"):
+        parts.append("no random numbers")
     if "data_hash" in known:
         parts.append(f"data {str(known['data_hash'])[:16]}")
     seconds = [

@@ -82,8 +82,9 @@ class FitFacts:
     `time_unit` is None where nothing depends on time (then T is 1). `experiment_steps` are solver steps, 0 where nothing was
     integrated. `history` is the objective after each iteration. `provenance` holds, as far as known, `kinetix_version`,
     `study_text`, `data_hash`, `seed`, `device`, `dtype`, `jax_version`, `date`, and `import_`, `trace_`, `compile_`, `run_seconds`.
-    `model` says what was fitted, a line each, its columns separated by tabs: the name of a reaction, its equation and its rate as
-    computed; or something else and what it is. `supplement` is text of a command that stands below the report.
+    `null_directions` are sentences about combinations of parameters that change nothing, `without_effect` names the parameters that
+    change nothing by themselves. `model` says what was fitted, a line each, its columns separated by tabs: the name of a reaction, its
+    equation and its rate as computed; or something else and what it is. `supplement` is text of a command that stands below the report.
     """
 
     title: str
@@ -138,6 +139,7 @@ class FitFacts:
     conditions: Mapping[str, Condition] = field(default_factory=dict)
     derived: tuple[Derived, ...] = ()
     null_directions: tuple[str, ...] = ()
+    without_effect: tuple[str, ...] = ()
     profiles: Dense | None = None
     arrhenius: tuple[Curve, ...] = ()
     model: tuple[str, ...] = ()

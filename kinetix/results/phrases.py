@@ -5,6 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+SMALL, LARGE = 1e-15, 1e15
+"""Beyond these sizes a number is written with three digits."""
+
 
 def count(number: int, noun: str) -> str:
     """A number with its noun.
@@ -24,6 +27,16 @@ def listing(names: Sequence[str], longest: int = 8) -> str:
     if len(names) > longest:
         return f"{', '.join(names[:longest])} and {len(names) - longest} more"
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def plain(value: float, digits: int = 6) -> str:
+    """A number with so many significant digits; three where it is so large or small that more would only be noise.
+
+    >>> plain(0.000123456789), plain(8.123456789e35), plain(-3.14159e-21), plain(0.0)
+    ('0.000123457', '8.12e+35', '-3.14e-21', '0')
+    """
+    sensible = value == 0 or SMALL <= abs(value) < LARGE
+    return f"{value:.{digits if sensible else min(digits, 3)}g}"
 
 
 def near_one(value: float) -> str:

@@ -161,7 +161,7 @@ def _root_attributes(facts: FitFacts) -> dict[str, str | int | float]:
         "message": facts.message,
         "verdict": verdict(facts),
         "sigma_meaning": facts.sigma_meaning,
-        "warnings": "\n".join(dict.fromkeys((*facts.warnings, *warn_sentences(facts)))),
+        "warnings": "\n".join(dict.fromkeys((*warn_sentences(facts), *facts.warnings))),
         "null_directions": "\n".join(facts.null_directions),
         "notes": "\n".join(facts.notes),
         "model": "\n".join(facts.model),

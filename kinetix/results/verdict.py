@@ -1,7 +1,7 @@
 """What a fit's numbers mean, in sentences: the verdict, and a warning with its cure for every reason to doubt them.
 
-Thresholds are module constants. They are conventions of the craft, not tests: each only decides whether a sentence is worth
-the reader's time.
+Thresholds are module constants. They are conventions of the craft: each only decides which words are used, and whether a sentence is
+worth the reader's time.
 """
 
 from __future__ import annotations
@@ -12,14 +12,20 @@ import numpy as np
 
 from kinetix.constants import GAS_CONSTANT
 from kinetix.results.facts import FitFacts
-from kinetix.results.phrases import correlation, count, listing, near_one, probability
+from kinetix.results.phrases import correlation, count, listing, near_one, plain, probability
 from kinetix.results.schema import unit_text
 from kinetix.units import Unit
 
 STRONG_CORRELATION = 0.98
 MOST_PAIRS = 5
 FEW_DEGREES_OF_FREEDOM = 3
-SURPRISING_P = 0.001
+DOUBTFUL_P, REFUTED_P = 0.05, 0.001
+"""Probabilities of a chi-square at least this large below which agreement is doubtful, and below which there is none. Twenty honest
+fits hold one doubtful by chance, a thousand hold one without agreement."""
+
+TOO_GOOD_P = 0.999
+"""Probability above which the residuals are smaller than the given sigma can explain."""
+
 RANGE_RATIO = 10.0
 LARGE_RELATIVE_ERROR = 0.5
 
@@ -33,6 +39,9 @@ def verdict(facts: FitFacts) -> str:
             "The numbers are the best point found, not an answer."
         )
     sentences = [f"The fit converged after {count(facts.iterations, 'iteration')}: {counts}."]
+    unknown = _undetermined(facts)
+    if unknown:
+        sentences.append(f"The data do NOT determine {listing(unknown)}.")
     quality = _quality(facts)
     if quality:
         sentences.append(quality)
@@ -47,12 +56,14 @@ def warn_sentences(facts: FitFacts) -> list[str]:
     return [
         *_not_converged(facts),
         *_failed_experiments(facts),
+        *_without_effect(facts),
         *_flat(facts),
         *_on_bound(facts),
         *_correlated(facts),
         *_poorly_known(facts),
         *_few_degrees_of_freedom(facts),
         *_surprising_chi_square(facts),
+        *_worse_than_the_mean(facts),
         *_unweighted_ranges(facts),
     ]
 
@@ -64,9 +75,11 @@ def _quality(facts: FitFacts) -> str:
         if not np.isfinite(facts.p_value):
             return ""
         figures = f"(reduced chi-square {facts.reduced_chi_square:.3g}, {probability(facts.p_value)})"
-        if facts.p_value < SURPRISING_P:
-            return f"The model misses the data by more than the given sigma {figures}."
-        if facts.p_value > 1 - SURPRISING_P:
+        if facts.p_value < REFUTED_P:
+            return f"Model and data do not agree within the given sigma {figures}."
+        if facts.p_value < DOUBTFUL_P:
+            return f"It is doubtful that model and data agree within the given sigma {figures}."
+        if facts.p_value > TOO_GOOD_P:
             return f"The model follows the data more closely than the given sigma allows {figures}."
         return f"Model and data agree within the given sigma {figures}."
     if facts.sigma_meaning == "scaled":
@@ -98,16 +111,31 @@ def _failed_experiments(facts: FitFacts) -> Iterator[str]:
         yield f"{noun} {listing(names)} could not be simulated: {sentence}."
 
 
+def _undetermined(facts: FitFacts) -> list[str]:
+    """Estimated parameters that the data do not determine, where there are enough data to say so."""
+    return [
+        name
+        for name, fixed, side, variance in zip(facts.parameter_names, facts.fixed, facts.at_bound, np.diag(facts.correlation), strict=True)
+        if not fixed and not side and not np.isfinite(variance)
+    ]
+
+
+def _without_effect(facts: FitFacts) -> Iterator[str]:
+    for name in facts.without_effect:
+        if facts.status.ok:
+            yield (
+                f"{name} is not determined by these data, since no measured value changes with it: fix it, or measure something that does."
+            )
+        else:
+            yield f"No measured value changes with {name} where the search ended."
+
+
 def _flat(facts: FitFacts) -> Iterator[str]:
     for direction in facts.null_directions:
         sentence = direction.rstrip(".")
         yield f"{sentence[:1].upper()}{sentence[1:]}: fix one of these parameters, or measure where they act differently."
-    unknown = [
-        name
-        for name, fixed, side, stderr in zip(facts.parameter_names, facts.fixed, facts.at_bound, facts.stderr_si, strict=True)
-        if not fixed and not side and not np.isfinite(stderr)
-    ]
-    if unknown and not facts.null_directions and facts.dof > 0:
+    unknown = _undetermined(facts)
+    if unknown and not facts.null_directions and not facts.without_effect:
         verb = "has" if len(unknown) == 1 else "have"
         yield (
             f"{listing(unknown)} {verb} no standard error, because the data do not determine "
@@ -166,7 +194,7 @@ def _poorly_known(facts: FitFacts) -> Iterator[str]:
             lower, upper = (unit.from_si(end) for end in facts.interval_si[index])
             zero = ", which holds zero although the constant is positive" if lower <= 0 else ""
             yield (
-                f"{name} is poorly known: its standard error is {100 * stderr / abs(value):.0f} % of its value and its 95 % interval "
+                f"{name} is poorly known: its standard error is {_percent(stderr / abs(value))} % of its value and its 95 % interval "
                 f"runs from {lower:.3g} to {_amount_reported(upper, unit, 3)}{zero}. Measure where it matters, or fix it."
             )
 
@@ -191,13 +219,28 @@ def _surprising_chi_square(facts: FitFacts) -> Iterator[str]:
         f"Chi-square is {facts.chi_square:.4g} for {count(facts.dof, 'degree')} of freedom "
         f"(reduced {facts.reduced_chi_square:.3g}, {probability(facts.p_value)})"
     )
-    if facts.p_value < SURPRISING_P:
+    cure = 'If only the size of sigma is in doubt, write sigma = "scaled".'
+    if facts.p_value < REFUTED_P:
         yield (
             f"{figures}, far above what the given sigma explains: the model is wrong somewhere (look at the residuals) or sigma is "
-            'too small. If only the size of sigma is in doubt, write sigma = "scaled".'
+            f"too small. {cure}"
         )
-    elif facts.p_value > 1 - SURPRISING_P:
+    elif facts.p_value < DOUBTFUL_P:
+        yield (
+            f"{figures}, above what the given sigma would give in 19 of 20 fits: look at the residuals for a pattern, and whether sigma is "
+            f"too small. {cure}"
+        )
+    elif facts.p_value > TOO_GOOD_P:
         yield f'{figures}, far below what the given sigma explains: sigma is probably too large. Correct it, or write sigma = "scaled".'
+
+
+def _worse_than_the_mean(facts: FitFacts) -> Iterator[str]:
+    for name, fraction in zip(facts.responses, facts.r_squared, strict=True):
+        if fraction < 0:
+            yield (
+                f"The model describes {name} worse than its mean does (R2 = {plain(float(fraction), 3)}): look at the units, at what was "
+                "recognised in the data, and at the rate law."
+            )
 
 
 def _unweighted_ranges(facts: FitFacts) -> Iterator[str]:
@@ -227,4 +270,8 @@ def _amount(value_si: float, unit: Unit) -> str:
 
 def _amount_reported(value: float, unit: Unit, digits: int) -> str:
     text = unit_text(unit)
-    return f"{value:.{digits}g}" if text == "1" else f"{value:.{digits}g} {text}"
+    return plain(value, digits) if text == "1" else f"{plain(value, digits)} {text}"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f}" if share < 1e4 else f"{100 * share:.2g}"

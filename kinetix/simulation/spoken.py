@@ -153,10 +153,6 @@ class ExplicitModel:
                     found[symbol.name] = None
         return tuple(found)
 
-    @property
-    def uses_temperature(self) -> bool:
-        return any(symbol.name == "T" for output in self.outputs for symbol in symbols(output.formula))
-
     def vocabulary(self) -> Vocabulary:
         """What a data file for this model may hold: any unit, which the formulas then check."""
         conditions: dict[str, Dimension | None] = dict.fromkeys(self.predictors)

@@ -4,11 +4,11 @@ from kinetix.studies.building import build_problem as build_problem
 from kinetix.studies.direct import arrhenius_study as arrhenius_study
 from kinetix.studies.direct import complete_study as complete_study
 from kinetix.studies.direct import direct_study as direct_study
-from kinetix.studies.fitting import FitLimits as FitLimits
 from kinetix.studies.fitting import fit_problem as fit_problem
 from kinetix.studies.problem import Problem as Problem
 from kinetix.studies.schema import Study as Study
 from kinetix.studies.schema import parse_study as parse_study
+from kinetix.studies.searching import FitLimits as FitLimits
 from kinetix.studies.simulating import check_problem as check_problem
 from kinetix.studies.simulating import describe_problem as describe_problem
 from kinetix.studies.simulating import simulate_problem as simulate_problem

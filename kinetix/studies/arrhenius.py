@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from kinetix.analyses.covariance import propagate
 from kinetix.constants import GAS_CONSTANT
 from kinetix.errors import DataError
 from kinetix.experiments import Campaign, Table, Vocabulary, build_campaign
@@ -122,7 +123,7 @@ def arrhenius_pair(facts: FitFacts, T_ref: float, name: str = "k") -> ArrheniusP
     i, j = (facts.parameter_names.index(f"{name}.{part}") for part in ("k_ref", "Ea"))
     k, Ea, unit = facts.values_si[i], facts.values_si[j], facts.units[i]
     to_pair = np.array([[1 / k, 1 / (GAS_CONSTANT * T_ref)], [0.0, 1.0]])
-    covariance = to_pair @ facts.covariance_si[np.ix_([i, j], [i, j])] @ to_pair.T
+    covariance = propagate(to_pair, facts.covariance_si[np.ix_([i, j], [i, j])])
     log_A = float(np.log(unit.scale_from_si(k)) + Ea / (GAS_CONSTANT * T_ref))
     return ArrheniusPair(unit.text, T_ref, log_A, float(Ea), covariance, float(facts.correlation[i, j]))
 

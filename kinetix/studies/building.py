@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from kinetix.errors import ConditionError, ExpressionError, InputError, KinetixWarning, ParameterError, Problems, StudyError, nearest
-from kinetix.experiments import LONGEST, Campaign, Table, build_campaign, check_temperature, require_possible
+from kinetix.experiments import LONGEST, Campaign, Noise, Table, build_campaign, check_temperature, require_possible
 from kinetix.expression import Expression, parse
 from kinetix.parameters import Temperature, unit_of
 from kinetix.reactors import PLANNED, REACTORS, Reactor
@@ -17,7 +17,7 @@ from kinetix.simulation import Choice, ReactorModel, Spoken, explicit_model, mea
 from kinetix.solvers import Options
 from kinetix.studies.chemistry import Specification, chemistry, named_constants
 from kinetix.studies.given import Amounts, Given
-from kinetix.studies.numbers import Reference, parse_known, parse_number
+from kinetix.studies.numbers import Reference, parse_known, parse_noise, parse_number
 from kinetix.studies.problem import Problem, assemble
 from kinetix.studies.responses import check_explicit
 from kinetix.studies.schema import Study
@@ -49,6 +49,8 @@ def build_problem(study: Study, tables: Sequence[Table], responses: Choice = mea
         reactor = reactor_of(study.reactor.type, study.reactor.basis)
         if not reactor.timed and study.simulate.times is not None:
             raise StudyError(f"[simulate] times: nothing in a {reactor.name} reactor depends on time. Remove them.")
+    with problems.collecting("[simulate] "):
+        simulated_times(study)  # also beside [data], which a fit reads instead: a mistake is told now
     what = None
     with problems.collecting():
         what = chemistry(study.reactions, study.parameters, study.formulas)
@@ -210,23 +212,16 @@ def _campaign(
     )
 
 
-def _noise(study: Study, responses: Mapping[str, Dimension | None]) -> dict[str, Quantity]:
+def _noise(study: Study, responses: Mapping[str, Dimension | None]) -> dict[str, Quantity | Noise]:
     problems = Problems()
     out = {}
     for name, value in study.noise.items():
         where = f"[noise] {name}"
         if name not in responses:
             problems.add(f"{where}: no such response (known: {', '.join(responses)}).{nearest(name, responses)}")
-        elif isinstance(value, Mapping):
-            problems.add(
-                f'{where}: noise models ({", ".join(value)}) are not available yet. Write a standard deviation, for example "0.01 mol/L".'
-            )
         else:
             with problems.collecting():
-                quantity = parse_known(value, where, responses[name])
-                if not quantity.value > 0:
-                    raise ParameterError(f"{where} is {quantity}; a measurement error must be above zero. Correct it, or remove it.")
-                out[name] = quantity
+                out[name] = parse_noise(value, where, responses[name])
     problems.raise_if_any(InputError)
     return out
 

@@ -6,19 +6,28 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from kinetix.errors import DataError, ParameterError
+from kinetix.errors import DataError, ParameterError, nearest
 from kinetix.experiments import Campaign
 from kinetix.simulation import ExplicitModel, Spoken
 from kinetix.studies.responses import predicted_unit
 from kinetix.units import Dimension, Unit, parse_unit
+
+MEANINGS = ("trusted", "scaled")
+"""How given standard deviations may be meant."""
 
 
 def sigma_meaning(campaign: Campaign, sigma: str | None) -> str:
     """How given sigmas are meant: "trusted", "scaled", or "estimated" where none are given.
 
     Raises:
-        ParameterError: given without a meaning, a meaning without sigma, or sigma for some values only.
+        ParameterError: given without a meaning, a meaning without sigma or one that is not known, or sigma for some
+            values only.
     """
+    if sigma not in (None, *MEANINGS):
+        raise ParameterError(
+            f'sigma = {sigma!r}: expected "trusted" (given standard deviations as they are) or "scaled" (right up to a common factor), or'
+            f" nothing where none are given.{nearest(str(sigma), MEANINGS)}"
+        )
     given = np.isfinite(campaign.sigma) & campaign.mask
     if not given.any():
         if sigma is not None:

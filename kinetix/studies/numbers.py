@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kinetix.errors import ParameterError, nearest
-from kinetix.experiments import require_possible
+from kinetix.experiments import Noise, require_possible
 from kinetix.parameters import Estimate, Number, Temperature
 from kinetix.units import DIMENSIONLESS, MOLAR_ENERGY, TEMPERATURE, Dimension, Quantity, parse_quantity, parse_unit
 
@@ -97,9 +97,53 @@ def parse_temperature(value: object, where: str) -> float:
 
 
 def _bounds(value: object, where: str, expect: Dimension | None) -> tuple[Quantity | None, Quantity | None]:
-    if not isinstance(value, (list, tuple)) or len(value) != 2:
-        raise ParameterError(f'{where}: bounds are two quantities, for example ["0.01 1/min", "10 1/min"]; found {value!r}.')
-    return parse_known(value[0], f"{where}, lower bound", expect), parse_known(value[1], f"{where}, upper bound", expect)
+    """Lower and upper bound; an empty text leaves a side open."""
+    if not isinstance(value, (list, tuple)) or len(value) != 2 or all(_open(side) for side in value):
+        raise ParameterError(
+            f'{where}: bounds are two quantities, for example ["0.01 1/min", "10 1/min"], or ["0.01 1/min", ""] where one side is open;'
+            f" found {value!r}."
+        )
+    lower, upper = (
+        None if _open(side) else parse_known(side, f"{where}, {name} bound", expect)
+        for side, name in zip(value, ("lower", "upper"), strict=True)
+    )
+    return lower, upper
+
+
+def _open(side: object) -> bool:
+    return side is None or (isinstance(side, str) and not side.strip())
+
+
+def parse_noise(value: object, where: str, expect: Dimension | None = None) -> Quantity | Noise:
+    """The standard deviation of a response: a quantity, or a table with a relative and a constant part.
+
+    Args:
+        value: text with a unit, a number, or `{ relative = "5 %", constant = "0.01 mol/L" }` with one of them or both.
+        where: for messages.
+        expect: dimension of the response, where it is known.
+
+    >>> parse_noise({"relative": "5 %"}, "[noise] A").relative
+    0.05
+    """
+    if not isinstance(value, Mapping):
+        text = str(value).strip()
+        if text.endswith("%") and expect is not None and not expect.dimensionless:
+            raise ParameterError(f'{where}: "{text}" is relative to the value. Write {{ relative = "{text}" }}.')
+        quantity = parse_known(value, where, expect)
+        if not quantity.value > 0:
+            raise ParameterError(f"{where} is {quantity}; a measurement error must be above zero. Correct it, or remove it.")
+        return quantity
+    for key, part in value.items():
+        if key not in ("relative", "constant"):
+            raise ParameterError(f"{where}: unknown key '{key}'. Known: relative, constant.{nearest(str(key), ('relative', 'constant'))}")
+        if isinstance(part, Mapping):
+            raise ParameterError(f'{where}: an estimated {key} part is not available yet. Write a number, for example relative = "5 %".')
+    constant = parse_known(value["constant"], f"{where}, constant", expect) if "constant" in value else 0.0
+    relative = parse_known(value["relative"], f"{where}, relative", DIMENSIONLESS).si if "relative" in value else 0.0
+    parts = [relative, constant.value if isinstance(constant, Quantity) else constant]
+    if min(parts) < 0 or not max(parts) > 0:
+        raise ParameterError(f'{where} is {value!r}; write a part above zero, for example {{ relative = "5 %" }}, and none below.')
+    return Noise(constant, relative)
 
 
 def parse_constant(value: object, where: str, symbol: str = "k") -> Temperature | Reference:

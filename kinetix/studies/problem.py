@@ -7,7 +7,7 @@ from math import fsum
 
 import numpy as np
 
-from kinetix.errors import InputError, Problems
+from kinetix.errors import ConditionError, InputError, ParameterError, Problems
 from kinetix.experiments import Campaign
 from kinetix.network import padded, stack_laws
 from kinetix.parameters import BoundConstant, ConstantBook, DerivedFactor, ParameterTable, bindings
@@ -94,6 +94,8 @@ def assemble(
         InputError: everything that is missing or impossible, at once.
     """
     problems = Problems()
+    with problems.collecting():
+        check_tolerances(rtol, atol)
     book = ConstantBook(reference_temperature(campaign), time_of(campaign))
     named = named_positions(book, spoken, given, problems)
     laws: tuple[Law, ...] = spoken.laws if isinstance(spoken, ReactorModel) else ()
@@ -153,6 +155,21 @@ def assemble(
     )
 
 
+def check_tolerances(rtol: float, atol: float | None) -> None:
+    """That tolerances of the integration can be met.
+
+    Raises:
+        ParameterError: a relative one outside (0, 1), an absolute one that is not above zero.
+    """
+    problems = []
+    if not (isinstance(rtol, (int, float)) and 0 < rtol < 1):
+        problems.append(f"rtol = {rtol!r}: expected a number above 0 and below 1, for example 1e-8.")
+    if atol is not None and not atol > 0:
+        problems.append(f'atol is {atol:g} mol/m^3: expected a concentration above 0, for example "1e-9 mol/L".')
+    if problems:
+        raise ParameterError(*problems)
+
+
 def only_measured(problem: Problem) -> Problem:
     """The problem without the times at which nothing was measured: a deleted value leaves no trace, not even a stop of the integration.
 
@@ -192,8 +209,28 @@ def only_measured(problem: Problem) -> Problem:
 
 def temperatures_vary(campaign: Campaign) -> bool:
     """Whether the data hold more than one temperature."""
-    T = campaign.programs["T"][1] if "T" in campaign.programs else campaign.conditions.get("T")
+    T = temperatures(campaign)
     return T is not None and bool(np.ptp(T) > 0)
+
+
+def temperatures(campaign: Campaign) -> np.ndarray | None:
+    """All temperatures of the data, K; None where they hold none."""
+    return campaign.programs["T"][1] if "T" in campaign.programs else campaign.conditions.get("T")
+
+
+def temperature_without_effect(problem: Problem) -> list[str]:
+    """A sentence where the temperatures of the data differ and nothing in the model asks for them."""
+    asked = any(c.thermal for c in problem.constants) or mentions_temperature(problem.spoken, problem.responses)
+    if asked or not isinstance(problem.spoken, ReactorModel) or not temperatures_vary(problem.campaign):
+        return []
+    T = temperatures(problem.campaign)
+    assert T is not None
+    names = [c.name for c in problem.constants if not problem.table.fixed[c.reference]] or [c.name for c in problem.constants]
+    taken = f"{' and '.join(names)} {'is' if len(names) == 1 else 'are'} taken as" if len(names) <= 3 else "the rate constants are taken as"
+    return [
+        f"The temperature varies from {T.min():.6g} to {T.max():.6g} K, but {taken} independent of it. Write Ea = {{}} (to estimate it)"
+        " or a known Ea beside each constant that depends on T."
+    ]
 
 
 def time_of(campaign: Campaign) -> str:
@@ -207,6 +244,9 @@ def reference_temperature(campaign: Campaign) -> float | None:
     """Harmonic mean of the temperatures of all measured values, K; of all experiments where nothing is measured. None without T.
 
     At it the estimates of ln k and Ea of equally weighted ln k are uncorrelated (Schwaab & Pinto 2007).
+
+    Raises:
+        ConditionError: a temperature that is not above 0 K.
     """
     if "T" in campaign.programs:
         times, temperatures = campaign.programs["T"]
@@ -215,6 +255,11 @@ def reference_temperature(campaign: Campaign) -> float | None:
         T = np.broadcast_to(np.asarray(campaign.conditions["T"])[:, None], campaign.times.shape)
     else:
         return None
+    if not np.all(T > 0):
+        lane = int(np.argmin(T.min(axis=1)))
+        raise ConditionError(
+            f"Experiment '{campaign.experiments[lane]}': T is {T.min():g} K, and temperatures are above 0 K. Look at its unit (K or degC)."
+        )
     counts = campaign.mask.sum(axis=2) if campaign.mask.any() else np.ones(campaign.times.shape)
     # exactly rounded sums: the order of the experiments and empty rows leave no trace in the last digit
     return fsum(counts.ravel()) / fsum((counts / T).ravel())

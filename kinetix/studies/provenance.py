@@ -21,7 +21,7 @@ def provenance(problem: Problem) -> dict[str, str]:
         "device": str(next(iter(jnp.zeros(()).devices())).device_kind),  # the one in force, not JAX's first
         "dtype": "float64",
         "data_hash": problem.campaign.data_hash,
-        "seed": "none",
+        "seed": "none: no random numbers were used",
     }
 
 

@@ -21,10 +21,11 @@ from kinetix.solvers import Options
 from kinetix.studies.building import amounts, given_conditions, known_conditions, parse_times, response_formulas
 from kinetix.studies.chemistry import chemistry
 from kinetix.studies.direct import place_parameters, with_missing_constants
-from kinetix.studies.fitting import FitLimits, fit_problem
+from kinetix.studies.fitting import fit_problem
 from kinetix.studies.given import Given
 from kinetix.studies.problem import Problem, assemble, temperatures_vary
 from kinetix.studies.schema import reaction_sections
+from kinetix.studies.searching import FitLimits
 from kinetix.studies.simulating import simulate_problem
 from kinetix.units import CONCENTRATION, Dimension, parse_quantity
 
@@ -121,13 +122,13 @@ def Differential(
 
 
 def estimate(
-    start: str, *, bounds: tuple[str, str] | None = None, scale: str | None = None, at: str | None = None, fixed: bool = False
+    start: str, *, bounds: tuple[str | None, str | None] | None = None, scale: str | None = None, at: str | None = None, fixed: bool = False
 ) -> dict[str, Any]:
     """A number to be estimated, as the study file writes it.
 
     Args:
         start: where the fit starts, with its unit.
-        bounds: lower and upper bound.
+        bounds: lower and upper bound; None where a side is open.
         scale: "log" or "linear"; rate constants are fitted on a log scale unless said otherwise.
         at: the temperature at which a rate constant with an activation energy holds.
         fixed: keep the start.
@@ -136,7 +137,13 @@ def estimate(
     >>> kx.estimate("0.1 1/min", bounds=("0.01 1/min", "1 1/min"))
     {'start': '0.1 1/min', 'bounds': ['0.01 1/min', '1 1/min']}
     """
-    table = {"start": start, "bounds": list(bounds) if bounds else None, "scale": scale, "at": at, "fixed": fixed or None}
+    table = {
+        "start": start,
+        "bounds": [side or "" for side in bounds] if bounds else None,
+        "scale": scale,
+        "at": at,
+        "fixed": fixed or None,
+    }
     return {key: value for key, value in table.items() if value is not None}
 
 
@@ -151,6 +158,7 @@ def fit(
     max_iterations: int | None = None,
     max_seconds: float | None = None,
     rtol: float = 1e-8,
+    atol: str | None = None,
     on_iteration: Callable[[Iteration], None] | None = None,
 ) -> xr.DataTree:
     """Estimate parameters by bounded least squares.
@@ -168,7 +176,7 @@ def fit(
         sigma: "trusted" or "scaled" where the data carry standard deviations.
         title: for reports.
         max_iterations, max_seconds: limits; the best point so far is kept.
-        rtol: relative tolerance of the integration.
+        rtol, atol: of the integration; `atol` is a concentration, default: rtol/1000 of the largest amount of the experiment.
         on_iteration: called after each iteration.
 
     Returns:
@@ -187,8 +195,11 @@ def fit(
     >>> bool(tree.attrs["converged"]), float(tree["parameters/value"].sel(parameter="r1.k").round(6))
     (True, 0.5)
     """
-    problem = put_together(reactor, campaign, start or {}, known or {}, sigma=sigma, title=title, rtol=rtol, estimate_missing=True)
-    return fit_tree(fit_problem(problem, FitLimits(max_iterations, max_seconds), on_iteration))
+    limits = FitLimits(max_iterations, max_seconds)
+    problem = put_together(
+        reactor, campaign, start or {}, known or {}, sigma=sigma, title=title, rtol=rtol, atol=_absolute(atol), estimate_missing=True
+    )
+    return fit_tree(fit_problem(problem, limits, on_iteration))
 
 
 def simulate(
@@ -264,9 +275,14 @@ def problem(
     else:
         quantities = known_conditions(conditions or {}, reactor.vocabulary().conditions, f"a {reactor.reactor.name} reactor")
         campaign = given_conditions(quantities, np.zeros(1) if times is None else parse_times(times))
-    absolute = None if atol is None else parse_quantity(atol, CONCENTRATION, "atol").si
     sigma = "trusted" if np.isfinite(campaign.sigma).any() else None  # it plays no part here
-    return put_together(reactor, campaign, {}, known, sigma=sigma, rtol=rtol, atol=absolute, max_steps=max_steps, responses=all_responses)
+    return put_together(
+        reactor, campaign, {}, known, sigma=sigma, rtol=rtol, atol=_absolute(atol), max_steps=max_steps, responses=all_responses
+    )
+
+
+def _absolute(atol: str | None) -> float | None:
+    return None if atol is None else parse_quantity(atol, CONCENTRATION, "atol").si
 
 
 def put_together(

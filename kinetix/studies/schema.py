@@ -143,7 +143,11 @@ class Study(_Section):
     conditions: dict[str, Any] = Field(default_factory=dict, description="what is constant over the data: T, tau, P, feed, ...")
     initial: dict[str, Any] = Field(default_factory=dict, description="initial concentrations; `default` for the species not named")
     responses: dict[str, str] = Field(default_factory=dict, description='measured quantities as formulas: conversion = "1 - [A]/feed[A]"')
-    noise: dict[str, Any] = Field(default_factory=dict, description="standard deviation of each response")
+    noise: dict[str, Any] = Field(
+        default_factory=dict,
+        description='standard deviation of each response: "0.01 mol/L", or { relative = "5 %" } of the value, or both (squares added): '
+        '{ relative = "5 %", constant = "0.001 mol/L" }',
+    )
     data: DataSection | None = None
     model: dict[str, str] = Field(default_factory=dict, description="explicit model in place of reactions and reactor")
     parameters: dict[str, Any] = Field(default_factory=dict, description="constants with names of their own")

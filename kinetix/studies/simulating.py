@@ -8,16 +8,25 @@ import numpy as np
 import xarray as xr
 
 from kinetix.errors import ParameterError, StudyError
+from kinetix.estimation import Bounds, init, update
+from kinetix.estimation.determination import null_directions
 from kinetix.precision import float64
 from kinetix.results import SimulationFacts, simulation_tree
-from kinetix.results.phrases import listing
+from kinetix.results.phrases import listing, plain
 from kinetix.simulation import ReactorModel, predict
 from kinetix.status import Status
 from kinetix.studies import starting
 from kinetix.studies.describing import Row, describe_model
 from kinetix.studies.evaluator import Evaluator
-from kinetix.studies.problem import Problem
+from kinetix.studies.problem import Problem, temperature_without_effect
 from kinetix.studies.provenance import condition_columns, provenance
+from kinetix.studies.searching import parameter_sizes, search_options, sum_of_squares
+
+DOUBTFUL_CONDITION = 1e6
+"""Condition number from which on `check` speaks of it."""
+
+SHARE = 0.05
+"""Share of the largest component from which on a parameter is said to take part in a direction."""
 
 
 def simulate_problem(problem: Problem) -> xr.DataTree:
@@ -86,6 +95,7 @@ def check_problem(problem: Problem) -> list[str]:
         return [*lines, "nothing measured: this study can be simulated, not fitted"]
     if not len(problem.table.free):
         return [*lines, "nothing to estimate: every parameter is known"]
+    lines += [f"attention: {sentence}" for sentence in temperature_without_effect(problem)]
     unknown = starting.missing(problem.table)
     if unknown.size:
         return [*lines, f"to be found from the data: starts of {listing([problem.table.names[i] for i in unknown])}"]
@@ -96,16 +106,35 @@ def check_problem(problem: Problem) -> list[str]:
             lines.append(f"attention: experiment '{name}' cannot be simulated at the start: {Status(int(status)).sentence}")
     if not np.isfinite(R).all():
         return [*lines, "attention: the gradient at the start is not finite"]
-    norms = np.linalg.norm(R[:-1, :-1], axis=0)
-    lines.append(f"sum of squared weighted residuals at the start: {np.sum(R[:, -1] ** 2):.6g}")
-    for position, norm in zip(problem.table.free, norms, strict=True):
-        if norm == 0:
-            lines.append(f"attention: no measured value changes with {problem.table.names[position]} at the start")
-    scaled = R[:-1, :-1] / np.where(norms > 0, norms, 1.0)
-    values = np.linalg.svd(scaled, compute_uv=False)
-    lines.append(
-        f"gradient finite; condition number of the scaled Jacobian at the start {values[0] / values[-1]:.3g}"
-        if values[-1] > 0
-        else "attention: the data do not determine all parameters at the start"
-    )
-    return lines
+    lines.append(f"sum of squared weighted residuals at the start: {plain(sum_of_squares(R))}")
+    return [*lines, *_determined(problem, R)]
+
+
+def _determined(problem: Problem, R: np.ndarray) -> list[str]:
+    """What the triangle at the start says of each parameter, by the same decision as at the end of a fit."""
+    table = problem.table
+    names = [table.names[i] for i in table.free]
+    nowhere = np.full(len(names), np.inf)
+    with np.errstate(all="ignore"):
+        start = init(table.free_start(), Bounds(-nowhere, nowhere), parameter_sizes(table))
+        found = update(start, R, 0, search_options(problem).tolerances).determination
+    lines = [f"attention: no measured value changes with {names[i]} at the start" for i in np.flatnonzero(found.silent)]
+    lines += [
+        f"attention: the data determine {listing(_taking_part(direction * found.scale, names))} only together at the start"
+        for direction in null_directions(found, np.zeros(len(names), bool))
+        if np.count_nonzero(direction) > 1
+    ]
+    if lines:
+        return lines
+    condition = 1 / float(found.ratio)
+    text = f"condition number of the scaled Jacobian at the start {plain(condition, 3)}"
+    if condition > DOUBTFUL_CONDITION:
+        weakest = listing(_taking_part(np.asarray(found.right)[-1], names))
+        return [f"attention: {weakest} are almost one parameter to these data at the start; {text}"]
+    return [f"gradient finite; {text}"]
+
+
+def _taking_part(direction: np.ndarray, names: list[str]) -> list[str]:
+    """The parameters with a share in a direction of the scaled parameters, the largest first."""
+    largest = np.abs(direction).max()
+    return [names[i] for i in np.argsort(-np.abs(direction)) if abs(direction[i]) > SHARE * largest]

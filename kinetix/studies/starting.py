@@ -9,11 +9,13 @@ The best few are refined by the estimator, and the best of those is the answer.
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
 
 from kinetix.errors import ParameterError
+from kinetix.estimation import Bounds
 from kinetix.parameters import Parameter, ParameterTable
 from kinetix.simulation import ReactorModel
 from kinetix.studies.problem import Problem
@@ -27,6 +29,10 @@ DECADES = 3.0
 ENERGIES = (20e3, 200e3)
 ENTHALPIES = (-150e3, 150e3)
 ORDERS = (0.0, 3.0)
+
+FARTHEST_DECADES = 40.0
+FARTHEST_ENERGY = 2e6
+"""Where a search stops that no bound stops: so many decades from the start of what is fitted as a logarithm, so many J/mol."""
 
 
 class Range(NamedTuple):
@@ -67,6 +73,25 @@ def trial_starts(problem: Problem) -> Trials:
         coordinate = lower + shares[:, column] * (upper - lower)
         trials[:, i] = np.exp(coordinate) if table.parameters[i].scale == "log" else coordinate
     return Trials(trials, shares)
+
+
+def search_limits(table: ParameterTable) -> Bounds:
+    """Where a search stops although the user set no bound, in free coordinates: beyond, nothing is a rate constant or an energy.
+
+    They are so wide that no answer lies near them, and keep a search that runs away from ending in numbers without sense.
+    """
+    limits = [_farthest(table.parameters[i]) for i in table.free]
+    return Bounds(np.array([low for low, _ in limits]), np.array([high for _, high in limits]))
+
+
+def _farthest(p: Parameter) -> Range:
+    if p.scale == "log":
+        reach = FARTHEST_DECADES * np.log(10.0)
+        return Range(float(np.log(p.start) - reach), float(np.log(p.start) + reach))
+    if p.unit.dimension == MOLAR_ENERGY:
+        reach = max(FARTHEST_ENERGY, 2.0 * abs(p.start))
+        return Range(-reach, reach)
+    return Range(-np.inf, np.inf)
 
 
 def characteristic_scales(problem: Problem) -> tuple[float, float]:
@@ -120,16 +145,31 @@ def start_range(parameter: Parameter, concentration: float, time: float) -> Rang
 
 def _size(parameter: Parameter, concentration: float, time: float) -> float:
     """c^a t^b for a constant of dimension concentration^a time^b."""
-    exponents = dict(
-        zip(("length", "mass", "time", "temperature", "amount", "current", "luminosity"), parameter.unit.dimension.exponents, strict=True)
-    )
-    a, b = exponents["amount"], exponents["time"]
+    a, b = _powers(parameter)
     if parameter.unit.dimension != CONCENTRATION**a * TIME**b * DIMENSIONLESS:
         raise ParameterError(
             f"Parameter '{parameter.name}' has no start, and its unit {parameter.unit.text} does not tell its size."
             f' Write start = "<number> {example_unit(parameter.unit.dimension)}".'
         )
     return concentration ** float(a) * time ** float(b)
+
+
+def _powers(parameter: Parameter) -> tuple[Fraction, Fraction]:
+    """Powers of amount and of time in its dimension."""
+    names = ("length", "mass", "time", "temperature", "amount", "current", "luminosity")
+    exponents = dict(zip(names, parameter.unit.dimension.exponents, strict=True))
+    return exponents["amount"], exponents["time"]
+
+
+def searchable(problem: Problem) -> bool:
+    """Whether starts of all free parameters could be found from the data."""
+
+    def tells_size(p: Parameter) -> bool:
+        a, b = _powers(p)
+        return p.unit.dimension == MOLAR_ENERGY or p.unit.dimension == CONCENTRATION**a * TIME**b * DIMENSIONLESS
+
+    table = problem.table
+    return isinstance(problem.spoken, ReactorModel) and all(tells_size(table.parameters[i]) for i in table.free)
 
 
 def best_starts(trials: Trials, ssr: Callable[[np.ndarray], float]) -> list[np.ndarray]:

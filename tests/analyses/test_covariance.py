@@ -7,6 +7,7 @@ from scipy import stats
 
 from kinetix.analyses.covariance import chi_square_p_value, linear_covariance, propagate, quantile
 from kinetix.estimation import Bounds, evaluation, fit
+from kinetix.estimation.determination import column_floor, determine
 
 
 def triangle_of(jacobian, residuals):
@@ -178,9 +179,41 @@ def test_the_delta_method_with_a_held_parameter(regression):
     J, r = regression
     found = linear_covariance(triangle_of(J, r), n_observations=30, trusted=True, held=[False, False, False, True])
     G = np.array([[1.0, 0.0, 0.0, 0.0], [1.0, 0.0, 0.0, 1.0]])
-    for result in (propagate(G, found.covariance), found.propagate(G)):
-        assert result[0, 0] == pytest.approx(found.covariance[0, 0], rel=1e-9)
-        assert np.isnan(result[1]).all() and np.isnan(result[0, 1])
+    apart = propagate(G, found.covariance)
+    assert apart[0, 0] == pytest.approx(found.covariance[0, 0], rel=1e-9)
+    assert np.isnan(apart[1]).all() and np.isnan(apart[0, 1])
+    # the tangent plane knows that the parameter is held: it adds nothing
+    assert found.propagate(G) == pytest.approx(np.full((2, 2), found.covariance[0, 0]), rel=1e-9)
+
+
+def test_a_column_of_rounding_is_no_information(regression):
+    """What the search calls rounding has no error, and the others have the errors they have without it."""
+    J, r = regression
+    noisy = J.copy()
+    noisy[:, 1] = 1e-16 * np.random.default_rng(5).normal(size=30)
+    R = triangle_of(noisy, r)
+    held = np.zeros(4, bool)
+    floor = column_floor(1e-10, 10.0, np.array([1.0, 3.0, 1e7, 1.0]))
+    found = linear_covariance(R, n_observations=30, trusted=True, determination=determine(R[:-1, :-1], held, floor))
+    without = linear_covariance(triangle_of(J[:, [0, 2, 3]], r), n_observations=30, trusted=True)
+    assert found.undetermined.tolist() == [False, True, False, False]
+    assert found.null_directions.tolist() == [[0.0, 1.0, 0.0, 0.0]]
+    assert (found.rank, found.dof, found.condition_number) == (3, 27, np.inf)
+    seen = np.ix_([0, 2, 3], [0, 2, 3])
+    assert found.covariance[seen] == pytest.approx(without.covariance, rel=1e-9)
+    assert np.isnan(found.stderr[1])
+
+
+def test_a_sum_and_a_parameter_without_effect_are_told_apart(regression):
+    J, r = regression
+    merged = np.column_stack([J[:, 0], 2.0 * J[:, 0], J[:, 3], 1e-17 * J[:, 0]])
+    R = triangle_of(merged, r)
+    found = linear_covariance(
+        R, n_observations=30, trusted=True, determination=determine(R[:-1, :-1], np.zeros(4, bool), np.full(4, 1e-12))
+    )
+    assert found.null_directions == pytest.approx(np.array([[1.0, -0.5, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0]]), abs=1e-9)
+    assert found.undetermined.tolist() == [True, True, False, True]
+    assert found.stderr[2] == pytest.approx(1 / np.sqrt(J[:, 3] @ J[:, 3] - (J[:, 0] @ J[:, 3]) ** 2 / (J[:, 0] @ J[:, 0])), rel=1e-9)
 
 
 @pytest.mark.parametrize("level", [0.5, 0.9, 0.95, 0.99])

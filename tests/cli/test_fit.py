@@ -111,6 +111,40 @@ def test_a_fit_that_does_not_converge_is_written_and_ends_with_1(place):
     assert {path.name for path in (place / "deep" / "er").iterdir()} == ANSWER
 
 
+CANCELS = """schema = 1
+[reactions]
+r1 = { equation = "A -> B", k = { start = "0.05 1/min" } }
+[reactor]
+type = "cstr"
+[conditions]
+feed = { A = { start = "1.3 mol/L" }, default = "0 mol/L" }
+[responses]
+X = "1 - [A]/feed[A]"
+[data]
+files = ["x.csv"]
+"""
+
+
+def test_a_parameter_that_is_not_determined_is_told_and_ends_with_0(place):
+    (place / "study.toml").write_text(CANCELS, encoding="utf-8")
+    # X = k tau/(1 + k tau), k = 0.1 1/min
+    (place / "x.csv").write_text("tau [min],X [-]\n5,0.3334\n10,0.4999\n30,0.7501\n90,0.8999\n", encoding="utf-8")
+    result = run("fit", "study.toml", "--out", "fit")
+    assert result.exit_code == 0, result.stderr
+    assert "The data do NOT determine feed.A." in " ".join(result.stdout.split())
+    summary = json.loads((place / "fit" / "summary.json").read_text(encoding="utf-8"))
+    assert (summary["converged"], summary["status"]) == (True, "flat")
+    assert summary["parameters"]["r1.k"]["value"] == pytest.approx(0.1, rel=2e-3)
+    assert summary["parameters"]["r1.k"]["stderr"] < 1e-4
+    assert summary["parameters"]["feed.A"] == pytest.approx(
+        {"value": 1.3, "unit": "mol/L", "stderr": None, "lower95": None, "upper95": None, "fixed": False, "at_bound": None}
+    )
+    checked = run("check", "study.toml")
+    assert checked.exit_code == 0
+    assert "attention: no measured value changes with feed.A at the start" in checked.stdout
+    assert checked.stdout.endswith("study.toml: usable; 1 line above needs attention\n")
+
+
 def test_an_interrupt_keeps_the_best_point(place, monkeypatch):
     def press(text: str) -> None:
         if text.startswith("iteration 2"):

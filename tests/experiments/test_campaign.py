@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kinetix.errors import DataError, KinetixWarning
-from kinetix.experiments import Campaign, Vocabulary, build_campaign, check_temperature, parse_table
+from kinetix.experiments import Campaign, Noise, Vocabulary, build_campaign, check_temperature, parse_table
 from kinetix.io.tables import read_table
 from kinetix.units import (
     CONCENTRATION,
@@ -454,6 +454,17 @@ def test_sigma_columns_and_noise():
     np.testing.assert_allclose(read.sigma[0], [[20, 5], [10, 5], [np.nan, 5]])
     read = campaign("time [s],A [mol/L],B [mol/L],sigma [mol/L],sd_B [mol/L]\n0,1,2,0.1,0.2\n")
     np.testing.assert_allclose(read.sigma[0], [[100, 200]])
+
+
+def test_a_sigma_relative_to_the_value():
+    text = "time [s],A [mol/L]\n0,1\n1,0.5\n2,\n"
+    read = campaign(text, noise={"A": Noise(relative=0.04)})
+    np.testing.assert_allclose(read.sigma[0, :2, 0], [40, 20])
+    read = campaign(text, noise={"A": Noise(parse_quantity("0.03 mol/L"), 0.04)})
+    np.testing.assert_allclose(read.sigma[0, :2, 0], [50, np.hypot(30, 20)])
+    assert problem("time [s],A [mol/L]\n0,1\n1,0\n", noise={"A": Noise(relative=0.04)}) == (
+        "x.csv, line 3, column 'A [mol/L]': A is 0, and so is a sigma that is relative alone. Add a constant part to the noise of A."
+    )
 
 
 def test_sigma_is_a_difference():

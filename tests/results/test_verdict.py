@@ -126,8 +126,39 @@ def test_flat_directions_are_passed_on():
 
 
 def test_an_undetermined_parameter_is_named():
-    facts = replace(timed_facts(), stderr_si=np.array([np.nan, 1.0]), correlation=np.full((2, 2), np.nan))
+    unknown = np.array([[np.nan, np.nan], [np.nan, 1.0]])
+    facts = replace(timed_facts(), stderr_si=np.array([np.nan, 1.0]), correlation=unknown)
     assert one_warning(facts).startswith("r1.k_ref has no standard error, because the data do not determine it")
+    assert "The data do NOT determine r1.k_ref." in verdict(facts)
+    silent = replace(facts, without_effect=("r1.k_ref",))
+    assert one_warning(silent).startswith("r1.k_ref is not determined by these data, since no measured value changes with it: fix it")
+
+
+def test_a_response_that_its_mean_describes_better():
+    facts = replace(timed_facts(), r_squared=np.array([0.99, -0.31]))
+    assert one_warning(facts).startswith("The model describes B worse than its mean does (R2 = -0.31)")
+    assert warn_sentences(replace(facts, r_squared=np.array([0.99, np.nan]))) == []
+
+
+@pytest.mark.parametrize(
+    ("p", "words", "warned"),
+    [
+        (0.0009, "Model and data do not agree within the given sigma", "far above what the given sigma explains"),
+        (
+            0.0086,
+            "It is doubtful that model and data agree within the given sigma",
+            "above what the given sigma would give in 19 of 20 fits",
+        ),
+        (0.051, "Model and data agree within the given sigma", None),
+        (0.998, "Model and data agree within the given sigma", None),
+        (0.9995, "The model follows the data more closely than the given sigma allows", "sigma is probably too large"),
+    ],
+)
+def test_the_words_follow_the_probability(p, words, warned):
+    facts = trusted(19.0, p)
+    assert words in verdict(facts)
+    assert ([] if warned is None else [warned]) == [warned for sentence in warn_sentences(facts) if warned in sentence]
+    assert bool(warn_sentences(facts)) == (warned is not None)
 
 
 def test_few_degrees_of_freedom():
@@ -156,7 +187,7 @@ def test_a_chi_square_far_above_one_doubts_model_and_sigma():
     sentence = one_warning(facts)
     assert sentence.startswith("Chi-square is 24.8 for 7 degrees of freedom (reduced 3.54, p = 0.00082)")
     assert 'sigma = "scaled"' in sentence
-    assert "misses the data by more than the given sigma" in verdict(facts)
+    assert "Model and data do not agree within the given sigma" in verdict(facts)
 
 
 def test_a_chi_square_far_below_one_doubts_sigma():

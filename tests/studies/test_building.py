@@ -243,7 +243,17 @@ def test_reactions_and_their_constants(change, words):
         ({"initial": {"A": "1 mol/L"}}, "initial: a cstr reactor has no initial amounts. Remove them."),
         (
             {"noise.A": {"relative": {}, "constant": {}}},
-            '[noise] A: noise models (relative, constant) are not available yet. Write a standard deviation, for example "0.01 mol/L".',
+            '[noise] A: an estimated relative part is not available yet. Write a number, for example relative = "5 %".',
+        ),
+        ({"noise.A": "5 %"}, '[noise] A: "5 %" is relative to the value. Write { relative = "5 %" }.'),
+        ({"noise.A": {"relativ": "5 %"}}, "[noise] A: unknown key 'relativ'. Known: relative, constant. Did you mean 'relative'?"),
+        (
+            {"noise.A": {"relative": "5 %", "constant": "1 min"}},
+            "[noise] A, constant has unit min (time), but amount/volume is needed, for example mol/L.",
+        ),
+        (
+            {"noise.A": {"relative": "-5 %"}},
+            "[noise] A is {'relative': '-5 %'}; write a part above zero, for example { relative = \"5 %\" }, and none below.",
         ),
         ({"noise.AA": "1 mol/L"}, "[noise] AA: no such response (known: A, B, rate[r1], rate[A], rate[B]). Did you mean 'A'?"),
         ({"noise.A": "0 mol/L"}, "[noise] A is 0 mol/L; a measurement error must be above zero. Correct it, or remove it."),

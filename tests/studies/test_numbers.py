@@ -7,6 +7,8 @@ from kinetix.parameters import Estimate
 from kinetix.studies.numbers import Reference, Written, parse_constant, parse_known, parse_number, parse_temperature
 from kinetix.units import TIME, Quantity, parse_quantity
 
+BOUNDS = 'r1.k: bounds are two quantities, for example ["0.01 1/min", "10 1/min"], or ["0.01 1/min", ""] where one side is open'
+
 
 def sentence(function, *arguments):
     with pytest.raises(InputError) as error:
@@ -36,6 +38,14 @@ def test_an_estimate_in_full():
     assert (written.number.scale, written.number.fixed, written.number.unit.text) == ("linear", False, "1/min")
 
 
+@pytest.mark.parametrize(
+    ("bounds", "lower", "upper"), [(["0.1 1/s", ""], 0.1, None), (["", "60 1/min"], None, 1.0), ((None, "1 1/s"), None, 1.0)]
+)
+def test_a_bound_on_one_side(bounds, lower, upper):
+    number = parse_number({"start": "0.5 1/s", "bounds": bounds}, "r1.k").number
+    assert tuple(None if bound is None else bound.si for bound in (number.lower, number.upper)) == (lower, upper)
+
+
 def test_nothing_but_to_be_estimated():
     assert parse_number({}, "r1.k") == Written(Estimate(None))
     assert parse_number({"unit": "L/mol"}, "r1.K").number.unit.text == "L/mol"
@@ -52,8 +62,9 @@ def test_nothing_but_to_be_estimated():
         ({"start": "1 1/s", "prior": {}}, "r1.k: priors ('prior') are not available yet. Remove 'prior'."),
         ({"start": "1 1/s", "per": "experiment"}, "r1.k: per-experiment parameters ('per') are not available yet. Remove 'per'."),
         ({"start": "1 1/s", "value": "1 1/s"}, "r1.k: 'value' is a known number and 'start' an estimate. Keep one."),
-        ({"bounds": "1 1/s"}, 'r1.k: bounds are two quantities, for example ["0.01 1/min", "10 1/min"]; found \'1 1/s\'.'),
-        ({"bounds": ["1 1/s"]}, 'r1.k: bounds are two quantities, for example ["0.01 1/min", "10 1/min"]; found [\'1 1/s\'].'),
+        ({"bounds": "1 1/s"}, f"{BOUNDS}; found '1 1/s'."),
+        ({"bounds": ["1 1/s"]}, f"{BOUNDS}; found ['1 1/s']."),
+        ({"bounds": ["", " "]}, f"{BOUNDS}; found ['', ' ']."),
         (
             {"bounds": ["1", "2 1/s"]},
             "r1.k, lower bound: '1' has no unit: write one after the number, for example '1 1/s', or '1 -'",

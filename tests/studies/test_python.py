@@ -199,3 +199,57 @@ def test_constants_of_a_rate_formula_have_names_of_their_own():
     tree = kx.simulate(reactor, known, conditions={"tau": "3 min"})
     half = (1 - 0.5 - 0.2 * 3) / 2
     assert float(tree["simulation/predicted"].sel(response="A").item()) == pytest.approx(half + np.sqrt(half**2 + 0.5), rel=1e-10)
+
+
+# ---------------------------------------------------------------------------------------------------- options of a fit
+
+
+def straight(tmp_path, **options):
+    """A tank seen through the rate [A]/tau = k [A] of four readings: k by weighted means in closed form."""
+    path = tmp_path / "rates.csv"
+    path.write_text("A [mol/L],rate[r1] [mol/L/min]\n1,0.11\n2,0.19\n4,0.42\n8,0.78\n")
+    reactor = kx.Differential(kx.parse_network("A -> B"))
+    return reactor, kx.read_csv(path, reactor, **options)
+
+
+def test_a_relative_sigma_weighs_by_the_value(tmp_path):
+    reactor, campaign = straight(tmp_path, noise={"rate[r1]": {"relative": "5 %"}})
+    tree = kx.fit(reactor, campaign, {"r1.k": "1 1/min"}, sigma="trusted")
+    c, r = np.array([1.0, 2.0, 4.0, 8.0]), np.array([0.11, 0.19, 0.42, 0.78])
+    w = (1 / (0.05 * r)) ** 2
+    k = np.sum(w * c * r) / np.sum(w * c**2)
+    assert float(tree["parameters/value"][0]) == pytest.approx(k, rel=1e-9)
+    assert float(tree["parameters/stderr"][0]) == pytest.approx(1 / np.sqrt(np.sum(w * c**2)), rel=1e-7)
+    assert float(tree["statistics/chi_square"]) == pytest.approx(np.sum(w * (k * c - r) ** 2), rel=1e-9)
+
+
+def test_a_relative_and_a_constant_sigma_are_added_in_squares(tmp_path):
+    _, campaign = straight(tmp_path, noise={"rate[r1]": {"relative": "5 %", "constant": "0.01 mol/L/min"}})
+    expected = np.hypot(0.01, 0.05 * np.array([0.11, 0.19, 0.42, 0.78])) * 1000 / 60
+    np.testing.assert_allclose(campaign.sigma[campaign.mask], expected)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"sigma": "trustd"}, 'sigma = \'trustd\': expected "trusted" (given standard deviations as they are) or "scaled"'),
+        ({"sigma": "trustd"}, "Did you mean 'trusted'?"),
+        ({"rtol": 2.0}, "rtol = 2.0: expected a number above 0 and below 1"),
+        ({"rtol": -1.0}, "rtol = -1.0: expected a number above 0 and below 1"),
+        ({"atol": "0 mol/L"}, 'atol is 0 mol/m^3: expected a concentration above 0, for example "1e-9 mol/L"'),
+        ({"atol": "1 s"}, "atol has unit s (time)"),
+        ({"max_iterations": 0}, "max_iterations = 0: expected a whole number from 1 on"),
+        ({"max_seconds": -1}, "max_seconds = -1: expected a number from 0 on"),
+    ],
+)
+def test_options_that_mean_nothing_are_refused(tmp_path, options, words):
+    reactor, campaign = straight(tmp_path)
+    with pytest.raises(kx.InputError) as refused:
+        kx.fit(reactor, campaign, {"r1.k": "1 1/min"}, **options)
+    assert words in str(refused.value)
+
+
+def test_the_absolute_tolerance_of_a_fit(campaign):
+    known = {"initial.A": "1 mol/L", "initial.default": "0 mol/L"}
+    tree = kx.fit(kx.Batch(CHAIN), campaign, {"r1.k": "1 1/s", "r2.k": "0.1 1/s"}, known=known, atol="1e-10 mol/L")
+    np.testing.assert_allclose(tree["parameters/value"].values, [0.6, 0.25], rtol=1e-6)

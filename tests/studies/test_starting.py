@@ -6,6 +6,7 @@ import pytest
 from kinetix.errors import InputError
 from kinetix.experiments import parse_table
 from kinetix.parameters import Parameter
+from kinetix.report import text_report
 from kinetix.results import fit_tree
 from kinetix.studies import build_problem, fit_problem, parse_study, starting
 from kinetix.units import parse_unit
@@ -172,4 +173,7 @@ def test_a_parameter_without_effect_is_told():
         "initial": {"A": "1 mol/L", "B": "0 mol/L"},
     }
     tree = fit_tree(fit_problem(problem(study, "time [s],A [mol/L]\n0,1\n10,1\n20,1\n")))
-    assert "No measured value changes with r1.k" in tree.attrs["warnings"]
+    assert tree.attrs["converged"] == 1
+    assert "r1.k is not determined by these data, since no measured value changes with it" in tree.attrs["warnings"]
+    assert np.isnan([float(tree["parameters"][name][0]) for name in ("stderr", "lower95", "upper95")]).all()
+    assert "not determined by the data" in text_report(tree)
