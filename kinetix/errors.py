@@ -89,13 +89,18 @@ class KinetixWarning(UserWarning):
 def nearest(name: str, known: Iterable[str]) -> str:
     """` Did you mean 'X'?` for the known name most like `name`, or an empty string.
 
-    >>> nearest("taau", ["tau", "T", "P"])
-    " Did you mean 'tau'?"
+    Case counts: K and k are different things in chemistry. A name in another case is suggested where little else differs.
+
+    >>> nearest("taau", ["tau", "T", "P"]), nearest("kk", ["K", "k"]), nearest("KJ", ["K", "kJ"]), nearest("U", ["us"])
+    (" Did you mean 'tau'?", " Did you mean 'k'?", " Did you mean 'kJ'?", '')
     """
-    candidates = list(known)
-    folded = {candidate.casefold(): candidate for candidate in candidates}
-    matches = difflib.get_close_matches(name.casefold(), folded, n=1, cutoff=0.6)
-    return f" Did you mean '{folded[matches[0]]}'?" if matches else ""
+
+    def likeness(candidate: str) -> float:
+        exact = difflib.SequenceMatcher(None, name, candidate).ratio()
+        return max(exact, 0.75 * difflib.SequenceMatcher(None, name.casefold(), candidate.casefold()).ratio())
+
+    best = max(known, key=likeness, default="")
+    return f" Did you mean '{best}'?" if likeness(best) >= 0.6 else ""
 
 
 class Problems:

@@ -324,23 +324,25 @@ _LARGEST_EXPONENT = 12
 _ADVICE = "Units are written like 'L/mol/s', 'kJ/mol', '1/min' or 'degC'."
 
 _DEGREES = re.compile(r"(?:°|\bdeg(?:rees?)?)[ ._]?([CFKR])\b")
+_PERCENT = re.compile(r"\b(mol|wt|vol)[ .-]*%")
+_PRESSURE_KIND = re.compile(r"\b(bar|psi)(?: ?\(| )([ag])\b\)?")
 _TOKEN = re.compile(r"(?P<symbol>(?:[^\W\d]|[%‰])+)|(?P<number>[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)|(?P<sign>\*\*|[*^/·⋅.()])")
 
 
 def _plain(text: str) -> str:
-    """One spelling of the many: ³ is 3, ⁻ and − are -, µ (micro) is μ (mu), ℃ and º C and deg C are degC.
+    """One spelling of the many: ³ is 3, ⁻ and − are -, µ (micro) is μ (mu), ℃ and º C and deg C are degC, mol-% is mol%, bar(a) is bara.
 
     NFKC does most of it, but would make the letter o of the ordinal sign that many type for a degree.
     """
     plain = unicodedata.normalize("NFKC", text.replace("º", "°").replace("˚", "°")).replace("−", "-")
-    return _DEGREES.sub(r"deg\1", plain)
+    return _PRESSURE_KIND.sub(r"\1\2", _PERCENT.sub(r"\1%", _DEGREES.sub(r"deg\1", plain)))
 
 
 @lru_cache(maxsize=4096)
 def parse_unit(text: str) -> Unit:
     """The unit written in `text`.
 
-    Powers may follow directly or after `^`; `*`, `·`, `.` and a space multiply; `-`, `1` and `dimensionless` mean no unit.
+    Powers may follow directly or after `^`; `*`, `·`, `.` and a space multiply; `/s` is `1/s`; `-`, `1` and `dimensionless` mean no unit.
     degC and degF are absolute temperatures where they stand alone and differences in a compound (J/mol/degC). A calorie is 4.184 J.
 
     Raises `UnitError` for a text that is no unit or has two readings, with the nearest unit.
@@ -358,7 +360,7 @@ def parse_unit(text: str) -> Unit:
         raise UnitError("the unit is empty: write '-' or '1' if the number is dimensionless, else a unit such as 'mol/L'.")
     if len(tidy) > _LONGEST_TEXT:
         raise UnitError(f"'{_short(tidy)}' is no unit: it is {len(tidy)} characters long. {_ADVICE}")
-    factors = _UnitParser(tidy).read()
+    factors = _factors(tidy)
     if len(factors) == 1 and factors[0][1] == 1:
         symbol = _symbol(factors[0][0], tidy)
         return Unit(tidy, float(symbol.factor), symbol.offset, symbol.dimension)
@@ -368,6 +370,45 @@ def parse_unit(text: str) -> Unit:
         factor *= _raised(symbol.factor, exponent)
         dimension *= symbol.dimension**exponent
     return Unit(tidy, float(factor), 0.0, dimension)
+
+
+@lru_cache(maxsize=4096)
+def _factors(text: str) -> tuple[tuple[str, Fraction], ...]:
+    """A unit text as symbols with exponents."""
+    return tuple(_UnitParser(f"1{text}" if text.startswith("/") else text).read())
+
+
+def apart_from(unit: Unit, dimension: Dimension) -> Unit:
+    """What is left of a unit without its symbols of one dimension, however it is written.
+
+    >>> [apart_from(parse_unit(text), TIME).text for text in ("mol/L/h", "mol L-1 h-1", "mmol/(L*min)", "µM/s", "1/s")]
+    ['mol/L', 'mol/L', 'mmol/L', 'μM', '1']
+    """
+    tidy = " ".join(unit.text.split())
+    if tidy in _NO_UNIT:
+        return unit
+    kept: dict[str, Fraction] = {}
+    for name, exponent in _factors(tidy):
+        if _symbol(name, tidy).dimension != dimension:
+            kept[name] = kept.get(name, Fraction(0)) + exponent
+    powers = {name: name if abs(exponent) == 1 else f"{name}^{_exponent_text(abs(exponent))}" for name, exponent in kept.items()}
+    above = "*".join(powers[name] for name, exponent in kept.items() if exponent > 0)
+    return parse_unit("/".join([above or "1", *(powers[name] for name, exponent in kept.items() if exponent < 0)]))
+
+
+_TIMES = {1: "s", 60: "min", 3600: "h", 86400: "d"}
+
+
+def time_unit_of(unit: Unit) -> str | None:
+    """The unit of time (s, min, h or d) in a unit, however it is written; None where it has none or another.
+
+    >>> [time_unit_of(parse_unit(text)) for text in ("min", "1/h", "h^-1", "mol L-1 hr-1", "mol/L", "ms")]
+    ['min', 'h', 'h', 'h', None, None]
+    """
+    tidy = " ".join(unit.text.split())
+    symbols = [_symbol(name, tidy) for name, _ in _factors(tidy)] if tidy not in _NO_UNIT else []
+    found = {_TIMES.get(symbol.factor) for symbol in symbols if symbol.dimension == TIME}  # type: ignore[call-overload]
+    return found.pop() if len(found) == 1 else None
 
 
 def _raised(factor: Fraction | float, exponent: Fraction) -> Fraction | float:
@@ -501,8 +542,10 @@ _TABLE: tuple[tuple[str, str, Dimension, str], ...] = (
     ("ft foot feet", "0.3048", LENGTH, ""),
     ("L liter litre liters litres", "1e-3", VOLUME, "nμumcdh"),
     ("l", "1e-3", VOLUME, "nμumcdh"),
-    ("cc", "1e-6", VOLUME, ""),
+    ("cc ccm", "1e-6", VOLUME, ""),
     ("g gram grams", "1e-3", MASS, "pnμumk"),
+    ("gcat", "1e-3", MASS, "mk"),  # of catalyst: mol/(kgcat s)
+    ("g_cat", "1e-3", MASS, "mk"),
     ("t tonne", "1000", MASS, ""),
     ("lb lbm pound", "0.45359237", MASS, ""),
     ("s sec second seconds", "1", TIME, "fpnμum"),
@@ -537,7 +580,7 @@ _TABLE: tuple[tuple[str, str, Dimension, str], ...] = (
     ("V", "1", POWER / CURRENT, "mk"),
     ("% percent wt% mol% vol%", "0.01", DIMENSIONLESS, ""),
     ("‰", "1e-3", DIMENSIONLESS, ""),
-    ("ppm", "1e-6", DIMENSIONLESS, ""),
+    ("ppm ppmv", "1e-6", DIMENSIONLESS, ""),
     ("ppb", "1e-9", DIMENSIONLESS, ""),
 )
 
@@ -545,6 +588,10 @@ _CELSIUS = _Symbol(Fraction(1), TEMPERATURE, 273.15)
 _FAHRENHEIT = _Symbol(Fraction(5, 9), TEMPERATURE, 45967 / 180)
 
 _GAUGE = "a gauge pressure needs the local atmospheric pressure: give the absolute pressure in psia, bar or Pa"
+_STANDARD = (
+    "a flow or volume at standard conditions, and there are several (0 or 20 degC, 1 atm or 1 bar): write mL/min at the conditions of the "
+    "reactor, or mmol/min"
+)
 _REFUSED = {
     "C": "it may be coulomb or degrees Celsius: write degC (or 'coulomb')",
     "F": "it may be farad or degrees Fahrenheit: write degF (or 'farad')",
@@ -553,6 +600,7 @@ _REFUSED = {
     "pH": "a logarithmic scale has no factor to SI: write '-' and use the number as it is",
     "psig": _GAUGE,
     "barg": _GAUGE,
+    **dict.fromkeys(("sccm", "SCCM", "slm", "SLM", "slpm", "SLPM", "sccs", "scfh", "NmL", "Nml", "NL", "Nl", "Nm", "mln", "ln"), _STANDARD),
 }
 
 

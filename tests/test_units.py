@@ -32,11 +32,13 @@ from kinetix.units import (
     TIME,
     VOLUME,
     Dimension,
+    apart_from,
     example_unit,
     parse_quantity,
     parse_unit,
     require,
     si_unit,
+    time_unit_of,
 )
 
 # Symbols of chemists that pint 0.25 does not know, with their definitions: 1 lb = 0.45359237 kg exactly (international yard and pound
@@ -54,6 +56,9 @@ UNKNOWN_TO_PINT = {
     "wt%": 0.01,
     "mol%": 0.01,
     "vol%": 0.01,
+    "ccm": 1e-6,
+    "ppmv": 1e-6,
+    **{f"{prefix}{name}": factor for prefix, factor in (("", 1e-3), ("k", 1.0), ("m", 1e-6)) for name in ("gcat", "g_cat")},
     "Celsius": 1.0,
     "Fahrenheit": 5 / 9,
 }
@@ -185,6 +190,71 @@ def test_spellings_of_one_unit(canonical, spellings):
         assert unit.factor == pytest.approx(expected.factor, rel=1e-15), spelling
 
 
+STYLES = [
+    lambda a, b, c: f"{a}/{b}/{c}",
+    lambda a, b, c: f"{a}/({b} {c})",
+    lambda a, b, c: f"{a}/({b}*{c})",
+    lambda a, b, c: f"{a} / ({b}·{c})",
+    lambda a, b, c: f"{a} {b}-1 {c}-1",
+    lambda a, b, c: f"{a}*{b}^-1*{c}^-1",
+    lambda a, b, c: f"{a}.{b}-1.{c}-1",
+    lambda a, b, c: f"{a}·{b}⁻¹·{c}⁻¹",
+    lambda a, b, c: f"{a} {b}**(-1) {c}^(-1)",
+]
+
+
+@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.parametrize(
+    ("amount", "per", "time", "si", "dimension"),
+    [
+        ("mol", "L", "h", 1000 / 3600, RATE),
+        ("mmol", "l", "min", 1 / 60, RATE),
+        ("umol", "mL", "s", 1.0, RATE),
+        ("mol", "kg", "s", 1.0, AMOUNT / MASS / TIME),
+        ("mol", "kgcat", "s", 1.0, AMOUNT / MASS / TIME),
+        ("mmol", "g_cat", "h", 1 / 3600, AMOUNT / MASS / TIME),
+    ],
+)
+def test_a_rate_is_known_by_its_dimension_however_it_is_written(style, amount, per, time, si, dimension):
+    unit = parse_unit(style(amount, per, time))
+    assert (unit.factor, unit.dimension) == (pytest.approx(si, rel=1e-14), dimension)
+    assert time_unit_of(unit) == time
+    left = apart_from(unit, TIME)
+    assert (left.factor, left.dimension) == (parse_unit(f"{amount}/{per}").factor, AMOUNT / parse_unit(per).dimension)
+
+
+def test_concentrations_in_one_symbol():
+    assert parse_unit("uM/s").factor == parse_unit("µM s-1").factor == 1e-3
+    assert apart_from(parse_unit("uM/s"), TIME).text == "uM"
+    assert parse_unit("/s") == parse_unit("/s") and parse_unit("/s").factor == 1
+    assert [parse_unit(text).factor for text in ("mol-%", "wt %", "vol.%", "bar(a)", "psi a")] == [
+        *[0.01] * 3,
+        1e5,
+        pytest.approx(6894.757293168361, rel=1e-15),
+    ]
+
+
+UNIT_PIECES = [*"molLskhingKJaPCFMN%°·⁻¹³²µ/^*().- 10_", "degC", "mol", "e5", "\u00a0", "\n"]
+
+
+@given(st.lists(st.sampled_from(UNIT_PIECES), max_size=12).map("".join))
+def test_any_text_is_a_unit_or_is_refused_with_a_sentence(text):
+    try:
+        unit = parse_unit(text)
+    except UnitError as error:
+        assert str(error).endswith((".", "?"))
+        return
+    assert unit.factor > 0 and np.isfinite(unit.factor)
+    assert parse_unit(str(unit)).factor == unit.factor
+
+
+@given(st.sampled_from(sorted(units._SYMBOLS)), st.floats(-1e6, 1e6))
+def test_there_and_back(name, number):
+    unit = parse_unit(name)
+    assert unit.from_si(unit.to_si(number)) == pytest.approx(number, rel=1e-12, abs=1e-9 * max(1.0, abs(unit.offset)) / unit.factor)
+    assert unit.scale_from_si(unit.scale_to_si(number)) == pytest.approx(number, rel=1e-15)
+
+
 def test_factors_are_exact_where_decimals_are():
     exact = {"cm^3": 1e-6, "cm3/mol/s": 1e-6, "mmol/L": 1.0, "1/min": 1 / 60, "mm^3": 1e-9, "km/h": 1 / 3.6}
     assert {text: parse_unit(text).factor for text in exact} == exact
@@ -235,7 +305,7 @@ def test_arrays_of_numpy_and_jax():
         ("m^(1", ["not closed"]),
         ("m^99", ["99"]),
         ("m/", ["at the end"]),
-        ("/s", ["before '/'"]),
+        ("//s", ["before '/'"]),
         ("(m", ["not closed"]),
         ("m)", ["')'"]),
         ("$", ["'$'"]),
@@ -356,6 +426,8 @@ def test_quantities(text, value, unit, si):
         ("1e999 s", ["1e999", "finite"]),
         ("0,5 mol/L", ["decimal comma", "'0.5 mol/L'"]),
         ("5 secnd", ["'second'"]),
+        ("5 1/mn", ["'min'"]),
+        ("10 sccm", ["sccm", "standard conditions", "mL/min"]),
         ("1 000 L", ["000"]),
     ],
 )  # fmt: skip

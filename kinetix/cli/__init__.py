@@ -7,12 +7,25 @@ import sys
 import time
 
 
+class Listened(io.FileIO):
+    """Output that somebody may stop reading (`| head`): what follows is dropped, and work goes on."""
+
+    def write(self, text: object) -> int:
+        try:
+            return super().write(text)  # type: ignore[arg-type]
+        except BrokenPipeError:
+            return len(memoryview(text))  # type: ignore[arg-type]
+
+
 def main() -> None:
     """The command `kinetix`: reads `sys.argv`, ends the process with 0, 1 (a problem, told in words) or 2 (wrong usage)."""
     began = time.perf_counter()
     from kinetix.cli.app import app
 
-    for stream in (sys.stdout, sys.stderr):
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")  # a console without ° or σ shows a question mark instead of failing
+            raw = io.BufferedWriter(Listened(stream.fileno(), "wb", closefd=False))
+            # errors: a console without ° or σ shows a question mark instead of failing
+            setattr(sys, name, io.TextIOWrapper(raw, stream.encoding, errors="replace", line_buffering=True))
     app(prog_name="kinetix", obj=began)

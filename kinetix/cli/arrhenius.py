@@ -51,11 +51,12 @@ def arrhenius(
         from kinetix.studies import arrhenius_study
         from kinetix.studies.arrhenius import arrhenius_starts
 
-        starts = arrhenius_starts(read_table(file), columns, at=at)
+        table = read_table(file)
+        starts = arrhenius_starts(table, columns, at=at)
         study = arrhenius_study(str(file), columns, sigma=sigma, **starts)
-        return Source("command line", study_text(study), study, Path())
+        return Source("command line", study_text(study), study, Path(), [table])
 
-    wishes = Wishes(out or Path(f"{file.stem}-arrhenius"), as_json, quiet, device=device)
+    wishes = Wishes(out or Path(f"{'stdin' if str(file) == '-' else file.stem}-arrhenius"), as_json, quiet, device=device)
     with telling():
         facts, problem = fitted(read, wishes, began(context))
         from kinetix.studies.arrhenius import arrhenius_pair, with_measured_constants

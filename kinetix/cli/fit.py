@@ -103,6 +103,8 @@ def fit(
         raise typer.BadParameter("this is said in the study file; the option is for fits without one.", param_hint=", ".join(given))
     if not studies and not reaction:
         raise typer.BadParameter('data files need a reaction; write for example --reaction "A -> B".', param_hint="--reaction")
+    if write_study is not None and any(str(file) in ("-", "/dev/stdin") for file in files):
+        raise typer.BadParameter("a study names its data files, and the standard input has no name.", param_hint="--write-study")
     if not studies and not reactor:
         raise typer.BadParameter("data files need a reactor; write --reactor batch, cstr or differential.", param_hint="--reactor")
     quantities = {
@@ -125,17 +127,18 @@ def fit(
     assumed_reactions: dict[str, Any] = {}
 
     def assumed() -> Source:
-        from kinetix.io import read_tables, study_text, writable_place
+        from kinetix.io import read_tables, study_text, writable_file
         from kinetix.studies import complete_study
 
         if write_study is not None:
-            writable_place(write_study.parent)
+            writable_file(write_study)
             if write_study.exists():
                 raise StudyError(f"--write-study {write_study}: the file exists. Choose another name, or remove it.")
         study = study_in(Path())
-        complete_study(study, read_tables(study["data"]["files"], Path(), None))
+        tables = read_tables(study["data"]["files"], Path(), None)
+        complete_study(study, tables)
         assumed_reactions.update(study["reactions"])
-        return Source("command line", study_text(study), study, Path())
+        return Source("command line", study_text(study), study, Path(), tables)
 
     wishes = Wishes(out or Path(f"{_name_of(files[0])}-fit"), as_json, quiet, max_iterations, max_seconds, device)
     with telling():
@@ -149,6 +152,8 @@ def fit(
 
 def _name_of(file: Path) -> str:
     """What results are named after: the file, or its folder where the file is just called study."""
+    if str(file) == "-":
+        return "stdin"
     return file.resolve().parent.name if file.stem == "study" and file.resolve().parent.name else file.stem
 
 

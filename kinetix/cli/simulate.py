@@ -50,11 +50,11 @@ def simulate(
     with telling():
         with progress(wanted=not quiet) as say:
             say("reading")
-            from kinetix.io import writable_place, write_tree
+            from kinetix.io import writable_file, write_tree
             from kinetix.studies import simulate_problem
 
             if out is not None:
-                writable_place(out.parent)
+                writable_file(out)
             _, problem = problem_of(source_of(study), predict_all=True)
             say("simulating")
             with on_device(device):

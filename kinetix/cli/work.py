@@ -21,6 +21,7 @@ from kinetix.errors import InputError
 if TYPE_CHECKING:
     import xarray as xr
 
+    from kinetix.experiments import Table
     from kinetix.results import FitFacts
     from kinetix.studies import Problem, Study
 
@@ -34,12 +35,14 @@ class Source:
         text: as a study file holds it.
         study: the nested mapping.
         folder: where its data files are sought.
+        tables: its data files, where they are read already.
     """
 
     name: str
     text: str
     study: Mapping[str, Any]
     folder: Path
+    tables: Sequence[Table] = ()
 
 
 @dataclass(frozen=True)
@@ -61,10 +64,10 @@ def began(context: typer.Context) -> float:
 
 def source_of(path: Path) -> Source:
     """A study file, read."""
-    from kinetix.io import read_study
+    from kinetix.io import is_standard_input, read_study
 
     text, study = read_study(path)
-    return Source(path.name, text, study, path.parent)
+    return Source("standard input" if is_standard_input(path) else path.name, text, study, path.parent)
 
 
 def problem_of(source: Source, *, predict_all: bool = False) -> tuple[Study, Problem]:
@@ -75,7 +78,7 @@ def problem_of(source: Source, *, predict_all: bool = False) -> tuple[Study, Pro
 
     study = parse_study(source.study, source.name)
     data = study.data
-    tables = read_tables(data.files, source.folder, data.encoding, data.sheets, data.layout) if data else []
+    tables = source.tables or (read_tables(data.files, source.folder, data.encoding, data.sheets, data.layout) if data else [])
     return study, build_problem(study, tables, all_responses if predict_all else measured_responses)
 
 

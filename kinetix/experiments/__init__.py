@@ -4,11 +4,15 @@
 Files are opened by `kinetix.io.tables.read_table`.
 """
 
-from kinetix.experiments.campaign import Campaign, Noise, Remark, ResponseColumn, build_campaign, check_temperature
+from kinetix.experiments.building import build_campaign
+from kinetix.experiments.campaign import Campaign, Remark, ResponseColumn
+from kinetix.experiments.plausibility import LONGEST, check_temperature, require_possible
+from kinetix.experiments.readings import Noise
 from kinetix.experiments.recognition import Recognition, Vocabulary, recognise
 from kinetix.experiments.table import Header, Layout, Table, parse_header, parse_table, table_of_cells
 
 __all__ = [
+    "LONGEST",
     "Campaign",
     "Header",
     "Layout",
@@ -23,5 +27,6 @@ __all__ = [
     "parse_header",
     "parse_table",
     "recognise",
+    "require_possible",
     "table_of_cells",
 ]

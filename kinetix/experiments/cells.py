@@ -1,14 +1,15 @@
 """One cell: a number, a mark that says nothing was measured, or neither; and how a whole table writes its numbers.
 
 Decimal marks and thousands separators are judged for the whole table: one `1,5` says that commas are decimal, one `1,234.5` or `0.5` says
-that points are. Where every number with a comma could be either (`1,234`), nothing is assumed.
+that points are. Where every number with a comma could be either (`1,234`), nothing is assumed. A point in a file of decimal commas
+(`905.123`) separates thousands only where some cell shows that points do (`1.234,5`); what was read so is noted.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 EMPTY = frozenset({"", "nan", "na", "n/a", "#n/a"})
 """Cells that say nothing, and of which nothing is said."""
@@ -85,17 +86,23 @@ _SPACED = re.compile(r"[+-]?\d{1,3}(?P<mark>[' \u2019\u00a0\u202f\u2009])\d{3}((
 _SPACES = re.compile(r"[' \u2019\u00a0\u202f\u2009]")
 _NOT_FINITE = re.compile(r"[+-]?(inf|infinity)", re.IGNORECASE)
 _LIMIT = re.compile(r"([<>]=?|[≤≥])\s*(?P<number>\S.*)")
+_FORTRAN = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)[dD][+-]?\d+")
+_NUMBER_AND_TEXT = re.compile(r"[+-]?(\d+[.,]?\d*|[.,]\d+)([eE][+-]?\d+)?(\s+[^\W\d_].*|[^\W\d_]+)")
 _OVERFLOWN = re.compile(r"#{2,}")  # a spreadsheet's column that was too narrow
 _PERCENT = re.compile(r"(?P<number>.*\S)\s*%", re.DOTALL)
-_MINUS = str.maketrans({"\u2212": "-", "\u2013": "-"})
+
+
+def _with_plain_minus(cell: str) -> str:
+    return cell if cell.isascii() else cell.replace("\u2212", "-").replace("\u2013", "-")
 
 
 @dataclass(frozen=True)
 class Notation:
-    """How a table writes numbers: its decimal mark, and whether the other mark separates thousands."""
+    """How a table writes numbers: its decimal mark, whether the other mark separates thousands, and whether the user said the mark."""
 
     decimal: str = "."
     thousands: bool = False
+    said: bool = field(default=False, repr=False)
 
     def number(self, cell: str) -> float | None:
         """The number that a cell holds (infinite where it overflows), or None.
@@ -105,7 +112,9 @@ class Notation:
         >>> Notation().number("1,234"), Notation(thousands=True).number("1,234"), Notation().number("1.234,5")
         (None, 1234.0, None)
         """
-        plain = cell.translate(_MINUS)
+        if self.decimal == "." and _NUMBER.fullmatch(cell):  # most cells
+            return float(cell)
+        plain = _with_plain_minus(cell)
         other = "," if self.decimal == "." else "."
         grouped = _GROUPS[self.decimal].fullmatch(plain)
         if grouped and (self.thousands or grouped["decimals"] or len(grouped["groups"]) > 4):
@@ -120,12 +129,16 @@ class Notation:
 
     def complaint(self, cell: str, commas_separate: bool) -> str:
         """Why a cell is no number, and what to write."""
-        plain = cell.translate(_MINUS)
+        plain = _with_plain_minus(cell)
         if _NOT_FINITE.fullmatch(plain) or self.number(cell) is not None:
             return f"'{cell}' is not a finite number."
         if self.decimal == "," and (_NUMBER.fullmatch(plain) or _GROUPS["."].fullmatch(plain)):
             comma = cell.replace(",", "").replace(".", ",")
-            return f"'{cell}' has a decimal point, but this file writes decimal commas. Write '{comma}', or points in every number."
+            mark = 'decimal = "," under [data] says that commas are decimal' if self.said else "this file writes decimal commas"
+            if _GROUPS[","].fullmatch(plain):
+                return f"'{cell}' may be {cell.replace('.', '')} (thousands separator) or {comma} (decimal point), and {mark}. Write which."
+            differ = " Where files differ, leave decimal out: each shows its own." if self.said else ""
+            return f"'{cell}' has a decimal point, but {mark}. Write '{comma}', or points in every number.{differ}"
         if _GROUPS["."].fullmatch(plain) and plain.count(",") == 1:
             plainly = cell.replace(",", "")
             return (
@@ -133,8 +146,14 @@ class Notation:
                 'Say decimal = "." or decimal = "," under [data], or write it without the comma.'
             )
         if _GROUPS[","].fullmatch(plain):
-            return f"'{cell}' has decimal comma and thousands separators, but this file writes decimal points. Write one or the other."
+            mark = 'decimal = "." under [data] says that points are decimal' if self.said else "this file writes decimal points"
+            return f"'{cell}' has decimal comma and thousands separators, but {mark}. Write one or the other."
         if _NUMBER_WITH_COMMA.fullmatch(plain):
+            if self.said:
+                return (
+                    f"'{cell}' has a decimal comma, but decimal = \".\" under [data] says that points are decimal. "
+                    f"Write '{cell.replace(',', '.')}'. Where files differ, leave decimal out: each shows its own."
+                )
             where = " where semicolons, tabs or blanks separate the columns" if commas_separate else " in a file without decimal points"
             return (
                 f"'{cell}' seems to have a decimal comma, which is read only{where}. "
@@ -142,7 +161,20 @@ class Notation:
             )
         if plain[:1] in "<>~\u2264\u2265":
             return f"'{cell}' is a limit, not a reading, and cannot be used yet. Leave the cell empty or list the column under 'ignore'."
+        if _FORTRAN.fullmatch(plain):
+            return f"'{cell}' is not a number. Write its exponent with E: '{re.sub('[dD]', 'E', cell)}'."
+        if _NUMBER_AND_TEXT.fullmatch(plain):
+            return f"'{cell}' is a number with text behind it. Write the number alone, a unit in the header, a remark in another column."
         return f"'{cell}' is not a number. Leave the cell empty where nothing was measured, or name the mark: missing = [\"{cell}\"]."
+
+    def is_lone_group(self, cell: str) -> bool:
+        """Whether a cell is read with a thousands separator that only other cells, or the user, explain: `1,234`.
+
+        >>> Notation(thousands=True).is_lone_group("1,234"), Notation(thousands=True).is_lone_group("1,234.5")
+        (True, False)
+        """
+        found = _GROUPS[self.decimal].fullmatch(_with_plain_minus(cell)) if self.thousands else None
+        return found is not None and found["decimals"] is None and len(found["groups"]) == 4
 
 
 DECIMAL_POINT = Notation()
@@ -150,7 +182,7 @@ DECIMAL_POINT = Notation()
 
 def without_percent(cell: str) -> str | None:
     """What stands before a percent sign, or None where there is none."""
-    found = _PERCENT.fullmatch(cell)
+    found = _PERCENT.fullmatch(cell) if "%" in cell else None
     return found["number"] if found else None
 
 
@@ -168,8 +200,11 @@ def is_empty(cell: str) -> bool:
 def is_mark(cell: str, more: frozenset[str] = frozenset()) -> bool:
     """Whether a cell says that nothing was measured: a mark such as `n.d.`, `*`, `---`, a spreadsheet's error, or a limit.
 
-    `more` : further marks, casefolded.
+    Args:
+        more: further marks, casefolded.
     """
+    if cell[:1].isdigit() and not more:
+        return False
     folded = cell.casefold()
     if folded in more:
         return True
@@ -178,30 +213,33 @@ def is_mark(cell: str, more: frozenset[str] = frozenset()) -> bool:
 
 def looks_like_number(cell: str) -> bool:
     """Whether a cell is a number in some notation, with or without a percent sign."""
-    plain = (without_percent(cell) or cell).translate(_MINUS)
+    if _NUMBER.fullmatch(cell):
+        return True
+    plain = _with_plain_minus(without_percent(cell) or cell)
     patterns = (_NUMBER, _NUMBER_WITH_COMMA, *_GROUPS.values(), _SPACED)
     return any(pattern.fullmatch(plain) for pattern in patterns)
 
 
 def is_plain_number(cell: str) -> bool:
     """Whether a cell is a number with decimal point, as no header is."""
-    return _NUMBER.fullmatch(cell.translate(_MINUS)) is not None
+    return _NUMBER.fullmatch(_with_plain_minus(cell)) is not None
 
 
 def notation_of(columns: Iterable[Iterable[str]], commas_separate: bool, decimal: str | None = None) -> Notation:
     """How the columns of a table write numbers. Columns that hold mostly words say nothing.
 
-    columns : the cells of each column.
-    commas_separate : whether commas separate the columns; a quoted `1,5` is then no evidence.
-    decimal : the decimal mark, where it is known.
+    Args:
+        columns: the cells of each column.
+        commas_separate: whether commas separate the columns; a quoted `1,5` is then no evidence.
+        decimal: the decimal mark, where it is known.
 
     >>> notation_of([["1,5", "2"], ["1.234,5", ""]], False), notation_of([["1,234", "0.5"]], True), notation_of([["1,234"]], False)
     (Notation(decimal=',', thousands=True), Notation(decimal='.', thousands=True), Notation(decimal='.', thousands=False))
     """
-    if decimal:
-        return Notation(decimal, True)
     cells = [cell for column in columns for cell in _numbers_of(column)]
     grouped = {mark: any(_certainly_grouped(cell, mark) for cell in cells) for mark in _GROUPS}
+    if decimal:  # a lone comma that is not decimal can only be a separator; a lone point is more often a decimal point by mistake
+        return Notation(decimal, decimal == "." or grouped[","], said=True)
     comma = grouped[","] or (not commas_separate and any(_certain(cell, ",") for cell in cells))
     point = grouped["."] or any(_certain(cell, ".") for cell in cells)
     if comma and not (commas_separate and point):
@@ -211,7 +249,7 @@ def notation_of(columns: Iterable[Iterable[str]], commas_separate: bool, decimal
 
 def _numbers_of(column: Iterable[str]) -> list[str]:
     cells = [cell for cell in column if not is_empty(cell) and not is_mark(cell)]
-    numbers = [(without_percent(cell) or cell).translate(_MINUS) for cell in cells if looks_like_number(cell)]
+    numbers = [_with_plain_minus(without_percent(cell) or cell) for cell in cells if looks_like_number(cell)]
     return numbers if 2 * len(numbers) > len(cells) else []
 
 

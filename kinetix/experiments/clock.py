@@ -35,9 +35,10 @@ _WRITTEN_FORM = re.compile(r"[dmyhs]+([:/.\- T]+[dmyhsin]+)*", re.IGNORECASE)
 class Form:
     """How a column writes times.
 
-    dates : whether it writes dates (else clock times).
-    day_first : of `03/04/2024`, None where it does not occur.
-    minutes_first : whether `0:30` is minutes and seconds (else hours and minutes); None where it does not occur.
+    Attributes:
+        dates: whether it writes dates (else clock times).
+        day_first: of `03/04/2024`, None where it does not occur.
+        minutes_first: whether `0:30` is minutes and seconds (else hours and minutes); None where it does not occur.
     """
 
     dates: bool
@@ -78,8 +79,9 @@ def is_date(cell: str) -> bool:
 def form_of(cells: Iterable[str], unit: str | None) -> tuple[Form | None, str]:
     """The form in which most cells of a column write times, or None; and what is wrong with it, as words, where it has two readings.
 
-    cells : those that hold something.
-    unit : the column's unit text, which may say the form.
+    Args:
+        cells: those that hold something.
+        unit: the column's unit text, which may say the form.
 
     >>> form_of(["13/01/2024", "14/01/2024"], None), form_of(["0:30", "1:00"], "mm:ss"), form_of(["1", "2"], "s")
     ((Form(dates=True, day_first=True, minutes_first=None), ''), (Form(dates=False, day_first=None, minutes_first=True), ''), (None, ''))
@@ -185,7 +187,8 @@ def _stamp(cell: str, day_first: bool | None) -> float | None:
 def past_midnight(seconds: Sequence[float], sequence: Callable[[int], object]) -> tuple[list[float], int]:
     """Clock times in the order of the rows, a day later after each step back of more than twelve hours; and how many such steps there are.
 
-    sequence : row -> the rows that follow each other in time, for example its experiment.
+    Args:
+        sequence: row -> the rows that follow each other in time, for example its experiment.
 
     >>> past_midnight([86000.0, 400.0], lambda row: "run")
     ([86000.0, 86800.0], 1)

@@ -30,14 +30,14 @@ Record = tuple[int, tuple[str, ...]]  # the line it begins on, and its cells
 class Layout:
     """How a file is written, where it does not show by itself.
 
-    header : the line of the header (several where it has several lines), or the headers themselves where the file has none; where empty,
-        it is sought.
-    decimal : the decimal mark; the other mark then separates thousands.
-    missing : cells that mean "not measured", besides the usual ones.
+    Attributes:
+        header: the line of the header (several where it has several lines), or the headers themselves where the file has none; where empty,
+            it is sought.
+        decimal: the decimal mark; the other mark then separates thousands.
+        missing: cells that mean "not measured", besides the usual ones.
 
-    Raises
-    ------
-    DataError : a header line below 1, or header texts that are all empty.
+    Raises:
+        DataError: a header line below 1, or header texts that are all empty.
     """
 
     header: tuple[int, ...] | tuple[str, ...] = ()

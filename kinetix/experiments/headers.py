@@ -48,7 +48,7 @@ def parse_header(text: str, position: int = 1) -> Header:
     if not text:
         return Header(f"column {position}", f"column {position}", None, position, nameless=True)
     opening = _trailing_group(text)
-    if opening > 0:
+    if opening > 0 and not _is_end_of_unit(text, opening):
         return Header(text, text[:opening].rstrip(" /") or text[:opening].rstrip(), text[opening + 1 : -1].strip() or None, position)
     name, slash, unit = text.partition(" / ")
     if slash and name and unit:
@@ -57,6 +57,12 @@ def parse_header(text: str, position: int = 1) -> Header:
     if slash and name and not is_plain_number(name) and is_unit(unit):
         return Header(text, name, unit, position)
     return Header(text, text, None, position)
+
+
+def _is_end_of_unit(text: str, opening: int) -> bool:
+    """Whether the bracket that ends a header is the end of a unit behind a slash: `rate / mol/(kg s)`, `P / bar(a)`, not `x/m (s)`."""
+    slash = text.find("/")
+    return text[opening] == "(" and text[opening - 1] != " " and 0 < slash < opening - 1 and is_unit(text[slash + 1 :])
 
 
 def is_unit(text: str) -> bool:
@@ -98,9 +104,8 @@ class Split:
 def split_header(records: Records, source: str, layout: Layout, problems: Problems) -> Split:
     """The header and the rows below it.
 
-    Raises
-    ------
-    DataError : there are no rows at all, or a given header line does not exist.
+    Raises:
+        DataError: there are no rows at all, or a given header line does not exist.
     """
     if layout.headers:
         return _named_by_hand(records, source, layout.headers)

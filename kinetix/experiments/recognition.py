@@ -3,7 +3,7 @@
 A header is looked up in four passes and the first that knows it decides: the model's own names as written (`A`, `T`, `1/tau`, `feed.A`,
 `rate[r1]`); the words for the table itself (`experiment`, `time`, `sigma`, `sigma.A`, `response`, `value`); the spellings below; all of
 these without regard to case, where only one thing can be meant. A name that could be two things (`P`, a species and the pressure) is
-decided by its unit. `columns` in the study file overrules all of this.
+decided by its unit, as is a species that is called like a word of the table (`time`). `columns` in the study file overrules all of this.
 
 Spellings (`_`, `.` and a space are the same in them; A stands for any species, r for any response):
 
@@ -44,11 +44,12 @@ Role = Literal["experiment", "time", "condition", "response", "sigma", "label", 
 class Vocabulary:
     """What a model knows, and so what a table may hold.
 
-    species : the species' names; they bring the spellings `C_A`, `A_feed`, ... with them.
-    responses : names that may be measured, with their dimensions (None: any).
-    conditions : names that may be set, with their dimensions (None: any): `T`, `P`, `tau`, `1/tau`, `V`, `Q`, `feed.A`, `initial.A`, ...
-    timed : rows are times within experiments (batch); otherwise every row is an experiment of its own.
-    needs_unit : every number needs a unit; otherwise (explicit models) a column without a unit is dimensionless.
+    Attributes:
+        species: the species' names; they bring the spellings `C_A`, `A_feed`, ... with them.
+        responses: names that may be measured, with their dimensions (None: any).
+        conditions: names that may be set, with their dimensions (None: any): `T`, `P`, `tau`, `1/tau`, `V`, `Q`, `feed.A`, `initial.A`, ...
+        timed: rows are times within experiments (batch); otherwise every row is an experiment of its own.
+        needs_unit: every number needs a unit; otherwise (explicit models) a column without a unit is dimensionless.
     """
 
     species: tuple[str, ...] = ()
@@ -70,8 +71,9 @@ class Meaning:
 class Column:
     """A column of a table with its meaning; `unit` is None for text and where the unit could not be read (told as a problem).
 
-    form : how a column of clock times or date stamps writes them; `unit` is then the one in which times are told.
-    progress : whether the response is how far the column's numbers have come from their first to their last in each experiment.
+    Attributes:
+        form: how a column of clock times or date stamps writes them; `unit` is then the one in which times are told.
+        progress: whether the response is how far the column's numbers have come from their first to their last in each experiment.
     """
 
     header: Header
@@ -119,20 +121,18 @@ def recognise(
 ) -> Recognition:
     """Find the meaning and the unit of every column; what cannot be recognised becomes a problem.
 
-    Parameters
-    ----------
-    table : the table.
-    vocabulary : what the model knows.
-    columns : what a column is -> its header in the file, with the unit in brackets where the header has none:
-        `{"1/tau": "sv [1/min]", "experiment": "run"}`. Entries that this table does not have are left to the caller (see `used`).
-    ignore : headers, or their names without the unit, of columns to pass over.
-    progress : response -> the header of the column whose progress it is.
-    selecting : headers, or their names, of columns that chose the rows; one without a meaning of its own is passed over.
-    problems : receives one sentence per problem.
+    Args:
+        table: the table.
+        vocabulary: what the model knows.
+        columns: what a column is -> its header in the file, with the unit in brackets where the header has none:
+            `{"1/tau": "sv [1/min]", "experiment": "run"}`. Entries that this table does not have are left to the caller (see `used`).
+        ignore: headers, or their names without the unit, of columns to pass over.
+        progress: response -> the header of the column whose progress it is.
+        selecting: headers, or their names, of columns that chose the rows; one without a meaning of its own is passed over.
+        problems: receives one sentence per problem.
 
-    Returns
-    -------
-    Recognition : the columns left to right; unrecognised columns are left out.
+    Returns:
+        Recognition: the columns left to right; unrecognised columns are left out.
 
     >>> from kinetix.experiments.table import parse_table
     >>> from kinetix.units import CONCENTRATION, TEMPERATURE, TIME
@@ -319,7 +319,9 @@ class _Spellings:
         for spelled, form in ((self.names, str), (self.words, str), (self.aliases, _plain), (self.folded, _folded)):
             for text, unit in written:
                 if form(text) in spelled:
-                    return tuple(spelled[form(text)]), unit
+                    found = tuple(spelled[form(text)])
+                    is_species = spelled is self.names and text in self.vocabulary.species
+                    return (*found, *self.words.get(text, ())) if is_species else found, unit
         return (), None
 
     def _aliases(self) -> Iterable[tuple[Meaning, str]]:
@@ -435,7 +437,7 @@ def _progressing(table: Table, progress: Mapping[str, str], spellings: _Spelling
 
 def _ending_in_unit(header: Header, spellings: _Spellings) -> tuple[tuple[Meaning, ...], str | None]:
     """`time_s`, `temperature_K`, `A_mol_per_L`: what the beginning of a header means, where its end is a unit of just that dimension."""
-    if header.unit is not None or header.nameless:
+    if header.nameless or (header.text.endswith(("]", ")")) and header.unit is not None):
         return (), None
     for place in (place for place, mark in enumerate(header.text) if mark in "_ " and place):
         meanings = spellings.of(header.text[:place])
@@ -458,9 +460,11 @@ def _same_unit(one: str | None, other: str) -> bool:
 
 
 def _decided(candidates: tuple[Meaning, ...], unit: str | None, vocabulary: Vocabulary) -> tuple[Meaning, ...]:
-    """The candidates that the unit leaves open."""
-    if len(candidates) < 2 or unit is None:
+    """The candidates that the unit leaves open; without one, a name of experiments or of what was measured."""
+    if len(candidates) < 2:
         return candidates
+    if unit is None:
+        return tuple(candidate for candidate in candidates if candidate.role in ("experiment", "label")) or candidates
     try:
         dimension = parse_unit(unit).dimension
     except UnitError:
@@ -593,7 +597,7 @@ def _in_note(column: Column, mapped: Mapping[int, _Entry]) -> str:
         return f"{words}, as {'date stamps' if column.form.dates else 'clock times'}, in {column.unit.text}"
     if column.meaning.role == "ignored" and column.header.nameless and not entry:
         return "ignored (it counts the rows or is empty)"
-    if column.unit is not None and column.header.unit is None and entry is None and column.unit.text not in ("-", "1"):
+    if column.unit is not None and entry is None and column.unit.text not in ("-", "1", column.header.unit):
         return f"{words}, in {column.unit.text}"
     if entry and column.unit is not None and entry.unit != column.header.unit:
         return f"{words}, {'a pure number' if column.unit.text in ('-', '1') else f'in {column.unit.text}'}"

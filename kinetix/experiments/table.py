@@ -7,7 +7,7 @@ header (`headers`), what a cell says (`cells`, `clock`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -20,6 +20,7 @@ from kinetix.experiments.headers import Header, Split, check_headers, parse_head
 
 SHOWN = 5  # problems told one by one for one column; the rest are counted
 
+_DECIMAL_HINT = " Decimal commas need semicolons or tabs between the columns."
 _DATE_HEADERS = frozenset({"date", "datum", "fecha", "data"})
 _CLOCK_HEADERS = frozenset({"time", "zeit", "uhrzeit", "heure", "hora", "ora"})
 
@@ -29,7 +30,8 @@ class Table:
     """A table of text cells, each row with its line number in the source (the first line is line 1, whatever it holds).
 
     A header's `position` finds its cells in each row; a cell that the file leaves out is an empty string. `notes` says what was assumed;
-    `label` is the name of an experiment that has no other; `missing` holds further cells, casefolded, that mean "not measured".
+    `label` is the name of an experiment that has no other; `missing` holds further cells, casefolded, that mean "not measured"; `broken`
+    says which rows could not be read and are left out: no campaign is built of such a table, but all else in it is checked first.
 
     >>> table = parse_table("time [s];A [mol/L]\\n# second try\\n0;1,5\\n", "run.csv")
     >>> table.rows, table.lines, table.comments, table.decimal_comma
@@ -47,6 +49,7 @@ class Table:
     notes: tuple[str, ...] = ()
     label: str = ""
     missing: frozenset[str] = frozenset()
+    broken: tuple[str, ...] = ()
 
     @property
     def decimal_comma(self) -> bool:
@@ -87,7 +90,8 @@ class Table:
     def numbers(self, header: Header, problems: Problems, percent: float | None = None) -> np.ndarray:
         """One column as float64, NaN where the cell holds no reading; cells that are no finite number become problems.
 
-        percent : what one per cent is in the unit of the column, for cells such as `45 %`; None where they make no sense.
+        Args:
+            percent: what one per cent is in the unit of the column, for cells such as `45 %`; None where they make no sense.
         """
         values = np.full(len(self.rows), np.nan)
         found: list[str] = []
@@ -135,40 +139,61 @@ class Table:
         limits = " Limits are left out, not used as bounds: this can bias a fit." if any(is_limit(cell) for cell, _ in places) else ""
         return f"{self.source}: {total} cell{'s count' if total > 1 else ' counts'} as not measured: {told}{more}.{limits}"
 
+    def thousands(self, headers: Iterable[Header]) -> str:
+        """A sentence about cells such as `1,234` that were read with a thousands separator, with the place of one; empty without any.
 
-def report(problems: Problems, found: list[str], where: str) -> None:
-    """Add the first few of many problems of one column, and say how many more there are."""
+        >>> table = parse_table("t [s];A [mM]\\n0;1.234,5\\n5;1.200\\n9;900,5\\n", "run.csv")
+        >>> table.thousands(table.headers)
+        "run.csv: points separate thousands: '1.200' (column 'A [mM]', line 3) is read as 1200."
+        """
+        if not self.notation.thousands:
+            return ""
+        found = [
+            (cell, header.text, line)
+            for header in headers
+            for line, cell in zip(self.lines, self.cells(header), strict=True)
+            if self.notation.is_lone_group(cell)
+        ]
+        if not found:
+            return ""
+        cell, column, line = found[0]
+        more = f"; so are {len(found) - 1} more cells" if len(found) > 2 else "; so is 1 more cell" if len(found) == 2 else ""
+        marks = "points" if self.decimal_comma else "commas"
+        return (
+            f"{self.source}: {marks} separate thousands: '{cell}' (column '{column}', line {line}) is read as "
+            f"{self.notation.number(cell):.15g}{more}."
+        )
+
+
+def report(problems: Problems, found: Sequence[str], where: str, what: str = "cells", total: int | None = None) -> None:
+    """Add the first few of many problems of one column, and say how many more `what` there are; `found` may hold the first of `total`."""
     for problem in found[:SHOWN]:
         problems.add(problem)
-    if len(found) > SHOWN:
-        problems.add(f"{where}: {len(found) - SHOWN} more cells with the same kind of problem.")
+    more = (len(found) if total is None else total) - SHOWN
+    if more > 0:
+        problems.add(f"{where}: {more} more {what if more > 1 else what.removesuffix('s')} with the same kind of problem.")
 
 
 def parse_table(text: str, source: str, layout: Layout = AS_IT_SHOWS) -> Table:
     """The table that a text holds.
 
-    Parameters
-    ----------
-    text : the whole text, with or without a byte-order mark, any line ends.
-    source : the name that messages use, for example `run.csv`.
-    layout : how the text is written, where it does not show.
+    Args:
+        text: the whole text, with or without a byte-order mark, any line ends.
+        source: the name that messages use, for example `run.csv`.
+        layout: how the text is written, where it does not show.
 
-    Returns
-    -------
-    Table : headers, rows of text cells and their line numbers. Comment lines, blank lines and lines of delimiters only are left out but
-        counted; a row that is too short ends in empty cells; a line of units below the header becomes part of the headers.
+    Returns:
+        Table: headers, rows of text cells and their line numbers. Comment lines, blank lines and lines of delimiters only are left out but
+            counted; a row that is too short ends in empty cells; a line of units below the header becomes part of the headers.
 
-    Raises
-    ------
-    DataError : the text is empty, has no rows, has equal headers, a row with too many cells or broken quotes. All at once.
+    Raises:
+        DataError: the text is empty, has no rows that can be read, or equal headers.
 
-    >>> parse_table("T [K],k [1/s]\\n300,0.1\\n\\n,\\n310,0.2,7\\n", "k.csv")
-    Traceback (most recent call last):
-    ...
-    kinetix.errors.DataError: k.csv, line 5: 3 cells, but the header has 2 columns; the first without a column is '7'.
+    >>> parse_table("T [K],k [1/s]\\n300,0.1\\n\\n,\\n310,0.2,7\\n", "k.csv").broken
+    ("k.csv, line 5: 3 cells, but the header has 2 columns; the first without a column is '7'.",)
     """
-    plain, problems = text.removeprefix("\ufeff"), Problems()
-    table = _table(split_text(plain, source, layout, problems), source, layout, problems)
+    plain, broken = text.removeprefix("\ufeff"), Problems()
+    table = _table(split_text(plain, source, layout, broken), source, layout, broken)
     return replace(table, byte_order_mark=True) if plain != text else table
 
 
@@ -184,7 +209,8 @@ def table_of_cells(rows: Iterable[Record], source: str, layout: Layout = AS_IT_S
 def selected(table: Table, only: Mapping[str, object], problems: Problems) -> tuple[Table, str]:
     """The rows with one of the wanted values in some column, and a sentence about it; the table itself where it has no such column.
 
-    only : header or its name -> a value or several; numbers compare as numbers.
+    Args:
+        only: header or its name -> a value or several; numbers compare as numbers.
     """
     tests: list[tuple[Header, frozenset[str | float]]] = []
     for name, wanted in only.items():
@@ -229,19 +255,23 @@ def _lines(lines: list[int]) -> str:
     return f"line{'s' * (len(lines) > 1)} {shown}{f' and {len(lines) - SHOWN} more' if len(lines) > SHOWN else ''}"
 
 
-def _table(records: Records, source: str, layout: Layout, problems: Problems) -> Table:
+def _table(records: Records, source: str, layout: Layout, broken: Problems) -> Table:
+    """The table of records; `broken` has the rows that could not be split into cells, and receives those of another width."""
     if not records.rows:
-        problems.raise_if_any(DataError)
+        broken.raise_if_any(DataError)
+    problems = Problems()
     split = split_header(records, source, layout, problems)
-    split = _date_and_clock_joined(_rectangular(split, records.delimiter, source, problems))
+    split = _date_and_clock_joined(_rectangular(split, records.delimiter, source, broken))
     used = [not header.nameless or any(cells[header.position - 1] for _, cells in split.body) for header in split.headers]
     headers = tuple(header for header, is_used in zip(split.headers, used, strict=True) if is_used)
     check_headers(replace(split, headers=headers), source, bool(records.comments), problems)
     words = headers[0].text.split() if len(headers) == 1 else []
     if len(words) > 1 and split.body and all(len(cells[headers[0].position - 1].split()) > 1 for _, cells in split.body):
         problems.add(f"{source}, line {split.line}: no comma, semicolon or tab between the columns. Separate them by one of these.")
-    if not split.body and not problems.found:
+    if not split.body and not problems.found and not broken.found:
         problems.add(f"{source} has a header line but no data: expected rows of numbers below line {split.line}.")
+    if problems.found or not split.body:
+        problems.found[:0] = broken.found
     problems.raise_if_any(DataError)
     rows = tuple(cells for _, cells in split.body)
     columns = [[cells[header.position - 1] for cells in rows] for header in headers]
@@ -255,11 +285,12 @@ def _table(records: Records, source: str, layout: Layout, problems: Problems) ->
         notation_of(columns, records.delimiter == ",", layout.decimal),
         notes=split.notes,
         missing=frozenset(mark.casefold() for mark in layout.missing) - EMPTY,
+        broken=tuple(broken.found),
     )
 
 
 def _rectangular(split: Split, delimiter: str, source: str, problems: Problems) -> Split:
-    """Rows as wide as the header; a row with text beyond it is a problem, and so is one with gaps that blanks cannot show."""
+    """Rows as wide as the header; left out, as a problem, is a row with text beyond it, or with gaps that blanks cannot show."""
     body, width, line = split.body, len(split.headers), split.line
     if width == 1 and body and line is not None and all(len(cells) > 1 for _, cells in body):
         problems.add(
@@ -267,22 +298,25 @@ def _rectangular(split: Split, delimiter: str, source: str, problems: Problems) 
             "is the header: header = 2 under [data]."
         )
         return replace(split, body=())
+    kept: list[Record] = []
     found: list[str] = []
+    columns = "1 column" if width == 1 else f"{width} columns"
     for at, cells in body:
         extra = next((cell for cell in cells[width:] if cell), None)
-        columns = "1 column" if width == 1 else f"{width} columns"
+        has = f"{source}, line {at}: {len(cells)} cell{'s' * (len(cells) != 1)}, but the header has {columns}"
         if extra is not None:
-            hint = " Decimal commas need semicolons or tabs between the columns." if delimiter == "," and len(cells) == 2 * width else ""
-            found.append(
-                f"{source}, line {at}: {len(cells)} cells, but the header has {columns}; the first without a column is '{extra}'.{hint}"
-            )
+            found.append(f"{has}; the first without a column is '{extra}'.{_DECIMAL_HINT * _may_be_split_numbers(cells, delimiter)}")
         elif delimiter == " " and len(cells) < width:
-            found.append(
-                f"{source}, line {at}: {len(cells)} cells, but the header has {columns}. Where blanks separate the columns, write NaN "
-                "for what was not measured."
-            )
-    report(problems, found, source)
-    return replace(split, body=tuple((at, (cells + ("",) * width)[:width]) for at, cells in body))
+            found.append(f"{has}. Where blanks separate the columns, write NaN for what was not measured.")
+        else:
+            kept.append((at, (cells + ("",) * width)[:width]))
+    report(problems, found, source, "lines")
+    return replace(split, body=tuple(kept))
+
+
+def _may_be_split_numbers(cells: tuple[str, ...], delimiter: str) -> bool:
+    """Whether commas that separate these cells may be decimal: `1,0,905` where two columns are."""
+    return delimiter == "," and all(cell.lstrip("+-").isdigit() for cell in cells if cell)
 
 
 def _date_and_clock_joined(split: Split) -> Split:

@@ -2,6 +2,7 @@
 
 from kinetix.io.campaigns import read_csv as read_csv
 from kinetix.io.folders import whole_folder as whole_folder
+from kinetix.io.folders import writable_file as writable_file
 from kinetix.io.folders import writable_place as writable_place
 from kinetix.io.folders import write_fit as write_fit
 from kinetix.io.folders import write_report as write_report
@@ -13,4 +14,5 @@ from kinetix.io.studies import read_study as read_study
 from kinetix.io.studies import read_tables as read_tables
 from kinetix.io.studies import study_text as study_text
 from kinetix.io.studies import write_study as write_study
+from kinetix.io.tables import is_standard_input as is_standard_input
 from kinetix.io.tables import read_table as read_table

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import xarray as xr
 
-from kinetix.io.results import write_figures, write_summary, write_tree
+from kinetix.io.results import named_as_written, write_figures, write_summary, write_tree
 from kinetix.report import Picture, html_report, markdown_report, parameters_csv, summary
 
 
@@ -20,7 +20,7 @@ from kinetix.report import Picture, html_report, markdown_report, parameters_csv
 def whole_folder(folder: str | os.PathLike[str], *, remove: Collection[str] = ()) -> Iterator[Path]:
     """An empty folder to write to; its files move into `folder` when the block ends well, and vanish when it does not.
 
-    Arguments:
+    Args:
         folder: made where it does not exist; files of the same names in it are replaced, all others stay.
         remove: names of files of an earlier result that go when the new ones come.
 
@@ -37,7 +37,8 @@ def whole_folder(folder: str | os.PathLike[str], *, remove: Collection[str] = ()
     target = Path(folder)
     stage = Path(tempfile.mkdtemp(prefix=f".{target.name}.", suffix=".part", dir=writable_place(target)))
     try:
-        yield stage
+        with named_as_written(stage, target):
+            yield stage
         target.mkdir(parents=True, exist_ok=True)
         for name in remove:
             (target / name).unlink(missing_ok=True)
@@ -50,22 +51,39 @@ def whole_folder(folder: str | os.PathLike[str], *, remove: Collection[str] = ()
 def writable_place(path: str | os.PathLike[str]) -> Path:
     """The folder that exists and that something is written to when `path` is: `path` itself, or the nearest one above it.
 
+    A folder is made there and removed again, because permissions do not tell everything (read-only disks, quotas, network shares).
+
     Raises:
-        OSError: it is no folder, or cannot be written to.
+        OSError: it is no folder, or cannot be written to; named as `path` is written.
 
     >>> with tempfile.TemporaryDirectory() as place:
     ...     writable_place(Path(place, "new", "newer")) == Path(place)
     True
     """
-    target = Path(path).absolute()
-    place = target if target.exists() else target.parent
-    while not place.exists():
+    written = Path(path)
+    place = written
+    while not os.path.lexists(place) and place != place.parent:
         place = place.parent
     if not place.is_dir():
         raise NotADirectoryError(errno.ENOTDIR, "is a file, and a folder is needed there", str(place))
-    if not os.access(place, os.W_OK | os.X_OK):
-        raise PermissionError(errno.EACCES, "this folder cannot be written to", str(place))
-    return place
+    try:
+        os.rmdir(tempfile.mkdtemp(prefix=".kinetix.", dir=place))
+    except OSError as error:
+        what = "this folder" if place == written else f"this folder cannot be made, as {place}"
+        raise type(error)(error.errno, f"{what} cannot be written to ({error.strerror})", str(written)) from None
+    return place.absolute()
+
+
+def writable_file(path: str | os.PathLike[str]) -> Path:
+    """`path` itself, where a file can be written in its place.
+
+    Raises:
+        OSError: it is a folder, or its own folder cannot be written to.
+    """
+    if Path(path).is_dir():
+        raise IsADirectoryError(errno.EISDIR, "is a folder, and a file is needed there", str(path))
+    writable_place(Path(path).parent)
+    return Path(path)
 
 
 def write_fit(
@@ -77,7 +95,7 @@ def write_fit(
 ) -> list[Path]:
     """Write the numbers of a fit as FOLDER/fit.nc and FOLDER/summary.json, both or none.
 
-    Arguments:
+    Args:
         tree: a result of `kinetix.results.fit_tree`.
         folder: where to; made where it does not exist.
         entries: further entries of summary.json.
@@ -100,7 +118,7 @@ def write_report(tree: xr.DataTree, folder: str | os.PathLike[str], *, remove: C
 
     report.html is complete in itself; report.md refers to the pictures.
 
-    Arguments:
+    Args:
         tree: a result of `kinetix.results.fit_tree`, fresh or read from a file.
         folder: where to; made where it does not exist.
         remove: files of an earlier report that go.

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def write_tree(tree: xr.DataTree, path: str | os.PathLike[str]) -> Path:
     """Write a result as netCDF-4; `read_tree` gives an identical tree back.
 
-    Arguments:
+    Args:
         tree: a result, for example of `kinetix.results.fit_tree`.
         path: the file; its folder is made where it does not exist, and an older file is replaced only when the new one is complete.
 
@@ -71,7 +71,7 @@ def write_summary(summary: Mapping[str, Any], path: str | os.PathLike[str]) -> P
 def write_figures(figures: Mapping[str, Figure], folder: str | os.PathLike[str], *, suffix: str = "png", dpi: float = 150) -> list[Path]:
     """Write pictures as FOLDER/NAME.SUFFIX, one file each.
 
-    Arguments:
+    Args:
         figures: name -> figure, as `kinetix.plots.figures` gives them.
         folder: where to; made where it does not exist.
         suffix: a format that matplotlib writes: png, pdf, svg.
@@ -105,7 +105,26 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     target.parent.mkdir(parents=True, exist_ok=True)
     partial = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
-        yield partial
-        os.replace(partial, target)
+        with named_as_written(partial, target):
+            yield partial
+            os.replace(partial, target)
     finally:
         partial.unlink(missing_ok=True)
+
+
+@contextmanager
+def named_as_written(temporary: Path, target: Path) -> Iterator[None]:
+    """An `OSError` about a file that stands in for another until it is complete names that other one.
+
+    >>> with named_as_written(Path(".fit.nc.part"), Path("fit.nc")):
+    ...     raise PermissionError(13, "Permission denied", ".fit.nc.part")
+    Traceback (most recent call last):
+    PermissionError: [Errno 13] Permission denied: 'fit.nc'
+    """
+    try:
+        yield
+    except OSError as error:
+        if str(temporary) not in str(error):
+            raise
+        told = [str(part or "").replace(str(temporary), str(target)) for part in (error.strerror, error.filename)]
+        raise type(error)(error.errno, told[0] or str(error).replace(str(temporary), str(target)), told[1] or str(target)) from error

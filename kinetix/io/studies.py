@@ -5,16 +5,17 @@ from __future__ import annotations
 import os
 import re
 import tomllib
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import tomli_w
 
-from kinetix.errors import DataError, Problems, StudyError
+from kinetix.errors import DataError, KinetixWarning, Problems, StudyError
 from kinetix.experiments import Layout, Table
 from kinetix.io.results import whole_file
-from kinetix.io.tables import neighbour, read_sheets
+from kinetix.io.tables import content_of, is_standard_input, read_sheets
 
 _PART = re.compile(r"'([^']*)'")
 _KEY = re.compile(r"\((?:'[^']*',? ?)+\)")  # ('reactions', 'r1'), as tomllib writes [reactions.r1]
@@ -24,8 +25,8 @@ _PLACE = re.compile(r"\s*\(at (?:line (?P<line>\d+), column (?P<column>\d+)|end 
 def read_study(path: str | os.PathLike[str]) -> tuple[str, dict[str, Any]]:
     r"""The text of a study file and the nested mapping that it holds; `kinetix.studies.parse_study` validates it.
 
-    Arguments:
-        path: a TOML file in UTF-8, with or without a byte-order mark.
+    Args:
+        path: a TOML file in UTF-8 (`-` for the standard input), with or without a byte-order mark.
 
     Returns:
         (text, mapping).
@@ -42,22 +43,16 @@ def read_study(path: str | os.PathLike[str]) -> tuple[str, dict[str, Any]]:
     kinetix.errors.StudyError: study.toml, line 2, column 9: invalid value (found 'title = Tank'). Text and quantities stand in quotes, ...
     >>> folder.cleanup()
     """
-    path = Path(path)
-    try:
-        content = path.read_bytes()
-    except FileNotFoundError:
-        raise StudyError(f"{path}: there is no such file in {path.absolute().parent}.{neighbour(path)}") from None
-    except OSError as error:
-        raise StudyError(f"{path} cannot be read: {error.strerror}.") from None
+    content, name = content_of(path, StudyError)
     try:
         text = content.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        raise StudyError(f"{path.name} is not UTF-8 (byte 0x{content[error.start]:02X}, line {line}). Save it as UTF-8.") from None
+        raise StudyError(f"{name} is not UTF-8 (byte 0x{content[error.start]:02X}, line {line}). Save it as UTF-8.") from None
     try:
         return text, tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise StudyError(_not_toml(path.name, text, str(error))) from None
+        raise StudyError(_not_toml(name, text, str(error))) from None
 
 
 def study_text(study: Mapping[str, Any]) -> str:
@@ -90,9 +85,9 @@ def read_tables(
     sheets: Sequence[str] = (),
     layout: Layout | None = None,
 ) -> list[Table]:
-    """The tables of data files, in order.
+    """The tables of data files, in order. Two that hold the same cells are warned of.
 
-    Arguments:
+    Args:
         files: their names; those that are not absolute are sought in `folder`.
         folder: the study file's folder.
         encoding: of all of them, UTF-8 where None.
@@ -100,17 +95,54 @@ def read_tables(
         layout: of all of them, where it does not show.
 
     Raises:
-        DataError: the problems of all files at once.
+        DataError: the problems of all files at once; a file that is named twice.
+
+    Warns:
+        KinetixWarning: two tables with the same cells.
     """
-    problems = Problems()
+    files, problems = list(files), Problems()
+    _check_named_once(files, folder, problems)
     tables: list[Table] = []
-    for file in files:
+    written: list[str] = []  # the file of each table, as the user wrote it
+    for file in dict.fromkeys(files):
         with problems.collecting():
-            tables.extend(read_sheets(Path(folder, file), encoding, sheets, layout or Layout()))
+            found = read_sheets(file if is_standard_input(file) else Path(folder, file), encoding, sheets, layout or Layout())
+            tables += found
+            written += [file] * len(found)
     if sheets and tables and not problems.found and all(table.delimiter for table in tables):
         problems.add(f"sheet: {', '.join(table.source for table in tables)} {'is' if len(tables) == 1 else 'are'} text without sheets.")
     problems.raise_if_any(DataError)
+    _warn_of_equal_tables(tables, written)
     return tables
+
+
+def _check_named_once(files: Sequence[str], folder: str | os.PathLike[str], problems: Problems) -> None:
+    """A file counts once, however its path is written."""
+    first: dict[object, str] = {}
+    for file in files:
+        try:
+            found = os.stat(Path(folder, file))
+            key: object = found.st_dev, found.st_ino
+        except OSError:  # told where it is read
+            key = file
+        if key in first:
+            other = "" if first[key] == file else f", as '{first[key]}' and as '{file}'"
+            problems.add(f"The file '{file}' is named twice{other}; its data would count twice. Name it once.")
+        first.setdefault(key, file)
+
+
+def _warn_of_equal_tables(tables: Sequence[Table], files: Sequence[str]) -> None:
+    first: dict[object, tuple[Table, str]] = {}
+    for table, file in zip(tables, files, strict=True):
+        other, other_file = first.setdefault((table.headers, table.rows), (table, file))
+        if other is not table:
+            names = f"'{other_file}' and '{file}'" if other_file != file else f"{other.source} and {table.source}"
+            warnings.warn(
+                f"{names} hold the same numbers, {len(table.rows)} rows each, and count as separate measurements. "
+                "If one is a copy, leave it out.",
+                KinetixWarning,
+                stacklevel=3,
+            )
 
 
 def _not_toml(name: str, text: str, message: str) -> str:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from kinetix.errors import DataError, nearest
+from kinetix.errors import DataError, InputError, nearest
 from kinetix.experiments import Layout, Table, parse_table
 from kinetix.io.workbooks import XLS_MARK, XLSX_MARK, workbook_tables
 
@@ -17,19 +18,16 @@ _AS_IT_SHOWS = Layout()
 def read_table(path: str | os.PathLike[str], encoding: str | None = None, layout: Layout = _AS_IT_SHOWS) -> Table:
     r"""The table in a text file whose columns are separated by commas, semicolons, tabs or blanks, or in a workbook of one sheet (.xlsx).
 
-    Parameters
-    ----------
-    path : the file; its name (without folders) is what messages and labels use.
-    encoding : how the text is encoded; UTF-8 with or without a byte-order mark where None.
-    layout : where the header is and how numbers are written, where it does not show.
+    Args:
+        path: the file, `-` for the standard input; its name (without folders) is what messages and labels use.
+        encoding: how the text is encoded; UTF-8 with or without a byte-order mark where None.
+        layout: where the header is and how numbers are written, where it does not show.
 
-    Returns
-    -------
-    Table : headers, rows of text cells and line numbers, see `kinetix.experiments.parse_table`.
+    Returns:
+        Table: headers, rows of text cells and line numbers, see `kinetix.experiments.parse_table`.
 
-    Raises
-    ------
-    DataError : the file is not there, cannot be decoded, has several sheets, or holds no table.
+    Raises:
+        DataError: the file is not there, cannot be decoded, has several sheets, or holds no table.
 
     >>> import pathlib, tempfile
     >>> folder = tempfile.TemporaryDirectory()
@@ -48,28 +46,48 @@ def read_sheets(
 ) -> list[Table]:
     """The tables in a file: one in a text, one per wanted sheet in a workbook.
 
-    Parameters
-    ----------
-    path, encoding, layout : as for `read_table`.
-    sheets : names of a workbook's sheets, `("*",)` for all; empty where the workbook has one. A text has none.
+    Args:
+        path, encoding, layout: as for `read_table`.
+        sheets: names of a workbook's sheets, `("*",)` for all; empty where the workbook has one. A text has none.
 
-    Raises
-    ------
-    DataError : as for `read_table`, or a sheet that is not there.
+    Raises:
+        DataError: as for `read_table`, or a sheet that is not there.
+    """
+    content, name = content_of(path, DataError)
+    if content.startswith((XLSX_MARK, XLS_MARK)):
+        return workbook_tables(content, name, sheets, layout)
+    return [parse_table(_decoded(content, name, encoding), name, layout)]
+
+
+def content_of(path: str | os.PathLike[str], kind: type[InputError]) -> tuple[bytes, str]:
+    """The bytes of a file, or of the standard input where the path is `-`; and its name, without folders, for messages and labels.
+
+    Raises:
+        InputError: of this kind; the file is not there or cannot be read.
     """
     path = Path(path)
     try:
-        content = path.read_bytes()
+        if is_standard_input(path):
+            return sys.stdin.buffer.read(), "standard input"
+        return path.read_bytes(), path.name
     except FileNotFoundError:
-        raise DataError(f"{path}: there is no such file in {path.absolute().parent}.{neighbour(path)}") from None
+        raise kind(f"{path}: there is no such file in {path.absolute().parent}.{neighbour(path)}") from None
     except OSError as error:
-        raise DataError(f"{path} cannot be read: {error.strerror}.") from None
-    if content.startswith((XLSX_MARK, XLS_MARK)):
-        return workbook_tables(content, path.name, sheets, layout)
-    return [parse_table(_decoded(content, path.name, encoding), path.name, layout)]
+        raise kind(f"{path} cannot be read: {error.strerror}.") from None
+
+
+def is_standard_input(path: str | os.PathLike[str]) -> bool:
+    """Whether a path means what is piped into the program."""
+    return os.fspath(path) in ("-", "/dev/stdin")
 
 
 def _decoded(content: bytes, name: str, encoding: str | None) -> str:
+    if encoding is None and not content.startswith(_UTF16_MARKS) and b"\0" in content:
+        line = content.count(b"\n", 0, content.index(0)) + 1
+        raise DataError(
+            f"{name} is no text: line {line} holds a zero byte. Give a text with columns (CSV) or a workbook (.xlsx); "
+            "if it is text in UTF-16, say encoding = 'utf-16'."
+        )
     try:
         return content.decode(encoding or "utf-8")
     except LookupError:

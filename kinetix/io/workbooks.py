@@ -23,7 +23,7 @@ Row = tuple[int, tuple[str, ...]]
 def workbook_tables(content: bytes, name: str, sheets: Sequence[str], layout: Layout) -> list[Table]:
     """The tables of the wanted sheets of a workbook.
 
-    Arguments:
+    Args:
         content: the file's bytes.
         name: the file's name, for messages.
         sheets: names of sheets; `("*",)` for every sheet that holds anything; the only such sheet where empty.

@@ -54,7 +54,7 @@ def _by_experiment(tree: xr.DataTree, units: list[str]) -> Figure:
         row, experiment = divmod(number, length)
         members = [index for index, text in enumerate(group["unit"].values) if str(text) == units[row]]
         for index in members:
-            handles[names[index]] = _draw(panel, tree, experiment, index, colour(index), crowded=False)
+            handles[names[index]] = _draw(panel, tree, experiment, index, colour(index))
         if row == 0:
             panel.set_title(experiments[experiment], fontsize=9)
         if number + page.columns >= len(page.panels):
@@ -82,8 +82,7 @@ def _by_response(tree: xr.DataTree) -> Figure:
     shades = ListedColormap(colormaps["viridis"](np.linspace(0, 0.92, 256)))  # its yellow end is too pale for lines
     page = sheet(group.sizes["response"], width=4.6, height=3.4)
     for index, (panel, name, unit) in enumerate(zip(page.panels, group["response"].values, group["unit"].values, strict=True)):
-        for experiment, value in enumerate(by.values):
-            _draw(panel, tree, experiment, index, shades(norm(value)), crowded=True)
+        _draw_many(panel, tree, index, shades(norm(by.values)))
         panel.set_xlabel(with_unit("time", group["t"].attrs["units"]))
         panel.set_ylabel(with_unit(str(name), str(unit)))
     page.figure.colorbar(ScalarMappable(norm, shades), ax=list(page.panels), label=by.label, pad=0.01)
@@ -93,18 +92,32 @@ def _by_response(tree: xr.DataTree) -> Figure:
     )
 
 
-def _draw(panel: Axes, tree: xr.DataTree, experiment: int, response: int, shade: object, *, crowded: bool) -> object:
+def _draw(panel: Axes, tree: xr.DataTree, experiment: int, response: int, shade: object) -> object:
     """Points and curve of one response of one experiment; returns what stands for them in a legend."""
-    group = group_of(tree, "predictions")
-    kept = group["measured"].values[experiment, :, response]
-    t, observed = group["t"].values[experiment, kept], group["observed"].values[experiment, kept, response]
-    (line,) = panel.plot(*_curve(tree, experiment, response), color=shade, linewidth=0.7 if crowded else 1.4, alpha=0.5 if crowded else 1.0)
-    if crowded:
-        style = {"markersize": 3.0, "markerfacecolor": shade, "markeredgecolor": "white", "markeredgewidth": 0.3}
-    else:
-        style = {"markersize": marker_size(t.size), "markerfacecolor": "none", "markeredgecolor": shade, "markeredgewidth": 1.1}
+    t, observed = _points(tree, experiment, response)
+    (line,) = panel.plot(*_curve(tree, experiment, response), color=shade, linewidth=1.4)
+    style = {"markersize": marker_size(t.size), "markerfacecolor": "none", "markeredgecolor": shade, "markeredgewidth": 1.1}
     (points,) = panel.plot(t, observed, "o", zorder=3, **style)
     return (line, points)
+
+
+def _draw_many(panel: Axes, tree: xr.DataTree, response: int, shades: Floats) -> None:
+    """Points and curves of one response of all experiments, one artist each: thousands of lines would take minutes."""
+    from matplotlib.collections import LineCollection
+
+    experiments = range(len(shades))
+    curves = [np.stack(_curve(tree, experiment, response), axis=1) for experiment in experiments]
+    panel.add_collection(LineCollection(curves, colors=shades, linewidths=0.7, alpha=0.5, zorder=2))
+    t, observed = (np.concatenate(parts) for parts in zip(*(_points(tree, i, response) for i in experiments), strict=True))
+    rows = np.repeat(experiments, [_points(tree, i, response)[0].size for i in experiments])
+    panel.scatter(t, observed, s=9.0, c=shades[rows], edgecolors="white", linewidths=0.3, zorder=3)
+
+
+def _points(tree: xr.DataTree, experiment: int, response: int) -> tuple[Floats, Floats]:
+    """Times and values that were measured."""
+    group = group_of(tree, "predictions")
+    kept = group["measured"].values[experiment, :, response]
+    return group["t"].values[experiment, kept], group["observed"].values[experiment, kept, response]
 
 
 def _curve(tree: xr.DataTree, experiment: int, response: int) -> tuple[Floats, Floats]:

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from kinetix.errors import ConditionError, Problems, nearest
-from kinetix.experiments import Campaign
+from kinetix.errors import Problems, nearest
+from kinetix.experiments import Campaign, require_possible
 from kinetix.network import padded
 from kinetix.parameters import ConstantBook, Estimate, Number
 from kinetix.simulation import FROM_LANE, ReactorModel, Spoken
@@ -65,10 +65,7 @@ def amounts_by_lane(
 
 
 def _concentration(quantity: Quantity, name: str) -> float:
-    value = require(quantity, CONCENTRATION, name).si
-    if value < 0:
-        raise ConditionError(f"{name} must not be negative (got {quantity}).")
-    return value
+    return require_possible(require(quantity, CONCENTRATION, name), name, CONCENTRATION).si
 
 
 def _not_negative(number: Number) -> Number:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from kinetix.errors import ConditionError, ExpressionError, InputError, KinetixWarning, ParameterError, Problems, StudyError, nearest
-from kinetix.experiments import Campaign, Noise, Table, build_campaign, check_temperature
+from kinetix.experiments import LONGEST, Campaign, Noise, Table, build_campaign, check_temperature, require_possible
 from kinetix.expression import Expression, parse
 from kinetix.parameters import Temperature, unit_of
 from kinetix.reactors import PLANNED, REACTORS, Reactor
@@ -162,7 +162,7 @@ def known_conditions(section: Mapping[str, Any], known: Mapping[str, Dimension |
         model: what it is, for messages: "a batch reactor".
 
     Raises:
-        ConditionError: unknown names, unreadable quantities, wrong units.
+        ConditionError: unknown names, unreadable quantities, wrong units, impossible values.
     """
     problems = Problems()
     out: dict[str, Quantity] = {}
@@ -177,7 +177,8 @@ def known_conditions(section: Mapping[str, Any], known: Mapping[str, Dimension |
             problems.add(f"[conditions] {name}: {model} has no such condition (known: {', '.join(names)}).{nearest(name, names)}")
             continue
         with problems.collecting():
-            quantity = out[name] = parse_known(value, f"[conditions] {name}", known[name])
+            where = f"[conditions] {name}"
+            quantity = out[name] = require_possible(parse_known(value, where, known[name]), name, known[name], where)
             warning = check_temperature(quantity.si, str(quantity)) if name == "T" and not allowed else None
             if warning:
                 warnings.warn(
@@ -247,7 +248,7 @@ def parse_times(written: str | Sequence[str | float] | np.ndarray) -> np.ndarray
         start, stop = (parse_quantity(f"{part.strip()} {unit}", TIME, "times").si for part in parts[:2])
         if int(number) < 2 or not 0 <= start < stop:
             raise StudyError(f'Times "{written}": expected 0 <= start < stop and at least 2 points.')
-        return np.linspace(start, stop, int(number))
+        return _measurable(np.linspace(start, stop, int(number)))
     if np.ndim(written) > 1:
         raise StudyError(f"Times: expected one row of times, found an array of shape {np.shape(written)}.")
     several = [written] if isinstance(written, str) else list(written)
@@ -255,6 +256,12 @@ def parse_times(written: str | Sequence[str | float] | np.ndarray) -> np.ndarray
     if not times.size or not (np.diff(times) >= 0).all() or not (times >= 0).all():
         found = ", ".join(str(time) for time in several)
         raise StudyError(f'Times [{found}]: expected increasing times, none below 0, for example ["0 s", "60 s", "300 s"].')
+    return _measurable(times)
+
+
+def _measurable(times: np.ndarray) -> np.ndarray:
+    if not times[-1] <= LONGEST:
+        raise StudyError(f"Times: {times[-1]:g} s is longer than the universe is old. Look at the number and its unit.")
     return times
 
 

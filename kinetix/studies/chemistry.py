@@ -14,7 +14,20 @@ from kinetix.rates import BOOKS, Law, free, mass_action, power_law, reversible
 from kinetix.rates.book import Formula
 from kinetix.studies.numbers import Reference, Written, parse_constant, parse_number
 from kinetix.studies.schema import ReactionSection
-from kinetix.units import CONCENTRATION, DIMENSIONLESS, RATE, TEMPERATURE, Dimension, Quantity, Unit, example_unit, parse_unit, require
+from kinetix.units import (
+    CONCENTRATION,
+    DIMENSIONLESS,
+    RATE,
+    TEMPERATURE,
+    TIME,
+    Dimension,
+    Quantity,
+    Unit,
+    apart_from,
+    example_unit,
+    parse_unit,
+    require,
+)
 
 QUANTITIES = ("k", "A", "Ea", "b", "at", "kf", "kr", "K")
 """What a reaction may say of its constants without a formula of its own."""
@@ -196,11 +209,8 @@ def _known_order(number: Written, name: str, species: str) -> float:
     return require(number.number, DIMENSIONLESS, f"{name}.order.{species}").si
 
 
-_CONCENTRATION_UNITS = ("mol/m^3", "mol/L", "mmol/L", "umol/L", "kmol/m^3", "mol/dm^3", "mol/cm^3", "mol/mL", "M", "mM")
-
-
 def concentration_unit(spec: Specification | None, named: Mapping[str, Temperature], reaction: str) -> Unit:
-    """The concentration unit that the unit of a reaction's rate constant begins with: mol/L for mol/L/s.
+    """The concentration unit within the unit of a reaction's rate constant: mol/L in mol/L/s and mol L-1 s-1.
 
     Fitted and fractional orders are taken of c/c_ref with c_ref = 1 of it.
 
@@ -215,19 +225,12 @@ def concentration_unit(spec: Specification | None, named: Mapping[str, Temperatu
     unit = unit_of(spec.value) if spec is not None else None
     if unit is None:
         return parse_unit("mol/L")  # the unit in which k is then reported is mol/L/s
-    if unit.dimension == RATE:
-        text = _squeezed(unit.text)
-        for candidate in _CONCENTRATION_UNITS:
-            if text.startswith(_squeezed(candidate) + "/"):
-                return parse_unit(candidate)
+    if unit.dimension == RATE and (concentration := apart_from(unit, TIME)).dimension == CONCENTRATION:
+        return concentration
     raise ParameterError(
         f"Parameter '{name}': with fractional or fitted orders r = k ([i]/c_ref)^n, and k is a rate. Write its unit as"
         f" concentration/time, for example mol/L/s (found {unit.text}); c_ref is then 1 mol/L."
     )
-
-
-def _squeezed(unit: str) -> str:
-    return "".join(unit.replace("^", "").replace("gmol", "mol").split())
 
 
 def _named_formula(reaction: Reaction, written: str | Mapping[str, Any]) -> Formula:

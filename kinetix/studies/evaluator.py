@@ -25,6 +25,11 @@ def predict_free(model: tuple[Model, Coordinates], theta: jax.Array, lanes: Mapp
     return prediction.values, prediction.status, prediction.steps
 
 
+_predicted = jax.jit(predict_free)
+OFTEN = 10_000
+"""Experiments times runs of the compiled evaluation, some 0.2 ms each, that take as long as compiling another program."""
+
+
 @dataclass(eq=False)
 class Evaluator:
     """Residual triangle and predictions of a problem at free coordinates.
@@ -73,8 +78,15 @@ class Evaluator:
         return np.asarray(found.R), int(found.bad)
 
     def at_times(self, theta: np.ndarray, times: np.ndarray) -> np.ndarray:
-        """Predictions at other times (lane, any), SI, (lane, any, response), by the same program as often as needed."""
+        """Predictions at other times (lane, any), SI, (lane, any, response).
+
+        By the same program as often as needed; where that is often, a program without derivatives is sooner compiled and run.
+        """
         width = self.observed.shape[1]
+        if self.size[0] * times.shape[1] > width * OFTEN:
+            with float64():
+                filled = {**self.lanes, "times": _filled(times, self.observed.shape[0], 0)}
+                return np.asarray(_predicted(self.model, _theta(theta), filled)[0])[: self.size[0]]
         pieces = []
         for first in range(0, times.shape[1], width):
             part = times[:, first : first + width]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kinetix.errors import ParameterError, nearest
-from kinetix.experiments import Noise
+from kinetix.experiments import Noise, require_possible
 from kinetix.parameters import Estimate, Number, Temperature
 from kinetix.units import DIMENSIONLESS, MOLAR_ENERGY, TEMPERATURE, Dimension, Quantity, parse_quantity, parse_unit
 
@@ -92,11 +92,8 @@ def parse_number(value: object, where: str, expect: Dimension | None = None) -> 
 
 
 def parse_temperature(value: object, where: str) -> float:
-    """A temperature in K."""
-    quantity = parse_known(value, where, TEMPERATURE)
-    if not quantity.si > 0:
-        raise ParameterError(f'{where} is {quantity}, and temperatures are above 0 K. Write for example "350 K".')
-    return quantity.si
+    """A temperature in K, above absolute zero."""
+    return require_possible(parse_known(value, where, TEMPERATURE), "T", TEMPERATURE, where).si
 
 
 def _bounds(value: object, where: str, expect: Dimension | None) -> tuple[Quantity | None, Quantity | None]:

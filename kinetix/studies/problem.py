@@ -20,7 +20,7 @@ from kinetix.studies.given import Given
 from kinetix.studies.lanes import lane_arrays
 from kinetix.studies.measurements import measurements, sigma_meaning
 from kinetix.studies.responses import as_compared, in_law_order, mentions_temperature, place_responses
-from kinetix.units import Unit
+from kinetix.units import Unit, time_unit_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -234,10 +234,10 @@ def temperature_without_effect(problem: Problem) -> list[str]:
 
 
 def time_of(campaign: Campaign) -> str:
-    """The unit of time of the data: of the times, of the residence time or of the space velocity; s where there is none."""
+    """The unit of time of the data: of the times, of the residence time or the space velocity, of rates; s where there is none."""
     written = [campaign.time_unit, campaign.condition_units.get("tau"), campaign.condition_units.get("1/tau")]
-    texts = [unit.text.removeprefix("1/").removesuffix("^-1").removesuffix("-1") for unit in written if unit is not None]
-    return next((text for text in texts if text in ("s", "min", "h", "d")), "s")
+    written += [response.unit for response in campaign.responses]
+    return next((time for unit in written if unit is not None and (time := time_unit_of(unit)) is not None), "s")
 
 
 def reference_temperature(campaign: Campaign) -> float | None:

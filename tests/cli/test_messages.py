@@ -1,12 +1,14 @@
 """Problems that come from outside, and what stderr then says: one plain line each, exit code 1, nothing written."""
 
 import errno
+import io
 import os
 import warnings
 
 import pytest
 import typer
 
+from kinetix.cli import Listened
 from kinetix.cli.messages import telling
 from kinetix.errors import KinetixWarning, SolveError, UnitError
 from tests.cli.places import errors, run, write_tank
@@ -99,3 +101,12 @@ def _skip_where_there_is_a_gpu():
 
     if any(device.platform == "gpu" for device in jax.devices()):
         pytest.skip("JAX sees a GPU here")
+
+
+def test_output_that_nobody_reads_any_more_is_dropped():
+    reader, writer = os.pipe()
+    os.close(reader)
+    stream = io.TextIOWrapper(io.BufferedWriter(Listened(writer, "wb")), "utf-8", line_buffering=True)
+    for _ in range(3):
+        print("a line", file=stream)
+    stream.close()

@@ -380,10 +380,43 @@ def test_temperatures_that_contradict_each_other_at_one_time():
 
 def test_impossible_conditions_and_times():
     assert "the temperature T is -280 degC, which is not above absolute zero" in problem("time [s],T [degC],A [mol/L]\n0,-280,1\n")
-    assert "line 2, column 'tau [s]': the residence time tau is -1 s, which is negative" in problem("tau [s],A [mol/L]\n-1,1\n", TANK)
+    assert "line 2, column 'tau [s]': the residence time tau is -1 s, which is not above zero" in problem("tau [s],A [mol/L]\n-1,1\n", TANK)
     assert "-5 s is before time zero" in problem("time [s],A [mol/L]\n-5,1\n")
     assert "line 3, column 'time [s]': the cell is empty, but the row has values" in problem("time [s],A [mol/L]\n0,1\n,2\n")
     assert "line 3, column 'run': the cell is empty" in problem("run,time [s],A [mol/L]\na,0,1\n,1,2\n")
+
+
+@pytest.mark.parametrize(
+    ("name", "unit", "number"),
+    [("T", "K", "-300"), ("T", "degC", "-300"), ("T", "K", "0"), ("P", "bar", "-1"), ("tau", "min", "0"), ("tau", "min", "-1")]
+    + [("1/tau", "1/min", "0"), ("V", "L", "0"), ("Q", "L/h", "-2"), ("feed.A", "mol/L", "-0.1")],
+)
+def test_a_constant_and_a_column_are_checked_alike(name, unit, number):
+    vocabulary = Vocabulary(("A",), {"A": C}, {**TANK.conditions, "P": PRESSURE})
+    column = problem(f"{name} [{unit}],A [mol/L]\n{number},1\n", vocabulary)
+    constant = problem("A [mol/L]\n1\n", vocabulary, conditions={name: parse_quantity(f"{number} {unit}")})
+    sentence = column.partition(": ")[2]
+    assert sentence.startswith("the ")
+    assert constant == f"conditions: {sentence} Correct it."
+
+
+def test_times_beyond_all_measure():
+    assert problem("time [s],A [mol/L]\n0,1\n1e300,2\n") == (
+        "x.csv, line 3, column 'time [s]': 1e300 s is longer than the universe is old. Look at its unit."
+    )
+    assert "the residence time tau is 1e300 s, which is longer than the universe is old." in problem("tau [s],A [mol/L]\n1e300,1\n", TANK)
+    text = "time [s],A [mol/L]\n1700000000000,1\n1700000060000,2\n"  # a date, in ms
+    with pytest.warns(KinetixWarning, match=r"line 2, column 'time \[s\]': the time 1700000000000 s is 5\.39e\+04 years after time zero"):
+        campaign(text)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert campaign(text.replace("[s]", "[ms]"), time_zero="first").times.tolist() == [[0, 60]]
+
+
+def test_zero_feed_and_zero_pressure_can_be():
+    vocabulary = Vocabulary(("A",), {"A": C}, {**TANK.conditions, "P": PRESSURE})
+    read = campaign("P [bar],feed.A [mol/L],A [mol/L]\n0,0,1\n", vocabulary)
+    assert (read.conditions["P"].item(), read.conditions["feed.A"].item()) == (0.0, 0.0)
 
 
 def test_rows_with_nothing_but_a_remark_belong_to_no_experiment():
@@ -489,7 +522,7 @@ def test_negative_readings():
     )
     assert campaign(text, allow_negative=True).values_used == 2
     assert campaign("time [s],A [mol/L]\n0,-5\n").values.item() == -5000  # without a sigma nobody can say
-    assert campaign("tau [s],X [%],sigma [%]\n0,-50,1\n", TANK).values.item() == -0.5
+    assert campaign("tau [s],X [%],sigma [%]\n1,-50,1\n", TANK).values.item() == -0.5
     assert "line 2" in problem("time [s],A [mol/L]\n0,-1\n", noise={"A": 1.0})
 
 
@@ -502,6 +535,42 @@ def test_all_problems_of_all_tables_at_once():
     )
     assert sum(text.startswith("x.csv") for text in found) == 4
     assert sum(text.startswith("y.csv") for text in found) == 3
+
+
+def test_every_kind_of_problem_of_one_file_is_told_in_one_go():
+    text = (
+        "run,time [min],T [degC],P [bar],A,B [mol/L],sigma_B [mol/L]\n"
+        "a,0,40,1,1.0,0.0,0.1\n"
+        "a,x,40,1,0.9,0.1,0.1\n"  # no time
+        "a,2,-300,1,0.8,0.2,0.1\n"  # no temperature
+        "a,3,40,-2,abc,0.3,0.1\n"  # no pressure, and a cell of a column without a unit
+        "a,4,40,1,0.6,0.4,0\n"  # no sigma
+        "a,5,40,1,0.5,-0.5,0.1\n"  # no concentration
+        "a,6,40,1,0.5,0.5,0.1,7\n"  # too many cells
+    )
+    found = "\n".join(problems(text))
+    for words in [
+        "x.csv, line 8: 8 cells, but the header has 7 columns; the first without a column is '7'.",
+        "x.csv: column 'A' has no unit. Write 'A [mol/L]' in the header",
+        "x.csv, line 3, column 'time [min]': 'x' is not a number.",
+        "x.csv, line 4, column 'T [degC]': the temperature T is -300 degC, which is not above absolute zero.",
+        "x.csv, line 5, column 'P [bar]': the pressure P is -2 bar, which is negative.",
+        "x.csv, line 5, column 'A': 'abc' is not a number.",
+        "x.csv, line 6, column 'sigma_B [mol/L]': sigma is 0 mol/L;",
+        "x.csv, line 7, column 'B [mol/L]': -0.5 is negative by 5 times sigma (0.1);",
+    ]:
+        assert words in found
+
+
+def test_many_problems_of_one_kind_are_counted():
+    rows = [f"e{number},{time},{300 + time},1" for number in range(9) for time in (0, 1)]
+    text = "run,time [s],P [Pa],A [mol/L]\n" + "\n".join(rows) + "\n"
+    found = problems(text)
+    assert len(found) == 6
+    assert found[0].startswith("x.csv, lines 2 and 3: experiment 'e0' has P = 300 Pa and P = 301 Pa in one experiment.")
+    assert found[5] == "x.csv, column 'P [Pa]': 4 more experiments with the same kind of problem."
+    broken = problems("time [s],A [mol/L]\n0,1\n" + "1,2,3\n" * 6)
+    assert broken[5] == "x.csv: 1 more line with the same kind of problem."
 
 
 CELLS = ["", "0", "1", "-1", "1.5", "1,5", "300", "x", "1e999", "A", "B", "e1"]

@@ -62,8 +62,39 @@ def test_one_comma_before_three_digits_has_two_readings(delimiter):
 def test_a_declared_decimal_mark_refuses_the_other():
     numbers, found = column("1,5", layout=Layout(decimal="."))
     assert np.isnan(numbers).all()
-    assert "seems to have a decimal comma" in found[0]
-    assert column("1.5", layout=Layout(decimal=","))[1]
+    assert "'1,5' has a decimal comma, but decimal = \".\" under [data] says that points are decimal. Write '1.5'" in found[0]
+    assert column("1.5", layout=Layout(decimal=","))[1] == [
+        "x.csv, line 2, column 'a [s]': '1.5' has a decimal point, but decimal = \",\" under [data] says that commas are decimal. "
+        "Write '1,5', or points in every number. Where files differ, leave decimal out: each shows its own."
+    ]
+
+
+@pytest.mark.parametrize("layout", [Layout(), Layout(decimal=",")])
+def test_a_lone_point_in_a_file_of_decimal_commas_has_two_readings(layout):
+    numbers, found = column("905.123", "12,5", "870,25", layout=layout)
+    assert np.isnan(numbers[0])
+    assert found[0].startswith(
+        "x.csv, line 2, column 'a [s]': '905.123' may be 905123 (thousands separator) or 905,123 (decimal point), and"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "layout", "note"),
+    [
+        ("a [s];b [s]\n1.234,5;905.123\n0,5;1\n", Layout(), "x.csv: points separate thousands: '905.123' (column 'b [s]', line 2) is"),
+        ("a [s];b [s]\n1.234,5;905.123\n0,5;1\n", Layout(decimal=","), "x.csv: points separate thousands: '905.123' (column 'b [s]', line"),
+        (
+            "a [s];b [s]\n1,234;2,500\n1;1\n",
+            Layout(decimal="."),
+            "x.csv: commas separate thousands: '1,234' (column 'a [s]', line 2) is read",
+        ),
+        ("a [s];b [s]\n1,234.5;1,234,567\n1;1\n", Layout(), ""),
+    ],
+)
+def test_what_is_read_with_a_thousands_separator_is_told(text, layout, note):
+    table = parse_table(text, "x.csv", layout)
+    assert table.thousands(table.headers).startswith(note)
+    assert bool(table.thousands(table.headers)) == bool(note)
 
 
 @given(st.integers(-(10**12), 10**12), st.integers(0, 999))
@@ -120,3 +151,16 @@ def test_percent_signs():
     assert not problems.found
     assert table.in_percent(table.headers[1])
     assert not table.in_percent(table.headers[0])
+
+
+@pytest.mark.parametrize(
+    ("cell", "words"),
+    [
+        (".9 mol/L", "'.9 mol/L' is a number with text behind it. Write the number alone, a unit in the header"),
+        ("12mL", "'12mL' is a number with text behind it."),
+        ("9.0D-1", "'9.0D-1' is not a number. Write its exponent with E: '9.0E-1'."),
+        ("lost", "'lost' is not a number. Leave the cell empty where nothing was measured, or name the mark"),
+    ],
+)
+def test_complaints_say_what_to_write(cell, words):
+    assert column("1", cell)[1][0].startswith(f"x.csv, line 3, column 'a [s]': {words}")

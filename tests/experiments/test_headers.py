@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kinetix.errors import DataError, InputError
-from kinetix.experiments import Layout, Table, Vocabulary, build_campaign, parse_table, table_of_cells
-from kinetix.units import CONCENTRATION, DIMENSIONLESS, TEMPERATURE
+from kinetix.experiments import Layout, Table, Vocabulary, build_campaign, parse_header, parse_table, table_of_cells
+from kinetix.units import CONCENTRATION, DIMENSIONLESS, RATE, TEMPERATURE, parse_unit
 
 BATCH = Vocabulary(("A", "B"), dict.fromkeys("AB", CONCENTRATION), {"T": TEMPERATURE}, timed=True)
 ROWS = (("0", "1.5"), ("60", "0.7"))
@@ -258,3 +258,21 @@ def test_any_choice_is_used_or_refused(lines, zero, column):
         build_campaign([parse_table(text, "x.csv")], BATCH, time_zero=zero, only={column: 1}, progress={"A": column}, temperatures=False)
     except InputError as error:
         assert all(error.problems)
+
+
+UNITS = ["mol/l/h", "mol L-1 h-1", "uM/s", "mol.L-1.s-1", "mmol/(L*min)", "mol/(kg s)", "mol/(kg_cat h)", "psia", "bar(a)", "1/h", "h^-1"]
+
+
+@pytest.mark.parametrize("unit", UNITS)
+@pytest.mark.parametrize("form", ["rate [{}]", "rate ({})", "rate / {}", "rate/{}"])
+def test_every_unit_in_every_form_of_header(unit, form):
+    header = parse_header(form.format(unit))
+    assert (header.name, header.unit) == ("rate", unit)
+
+
+@pytest.mark.parametrize("unit", ["mol/l/h", "mol L-1 h-1", "uM/s", "mmol/L/min", "mol_per_L_per_s"])
+@pytest.mark.parametrize("mark", ["_", " "])
+def test_rates_whose_header_ends_in_a_unit(unit, mark):
+    vocabulary = Vocabulary(("A",), {"rate[r1]": RATE}, {"A": CONCENTRATION})
+    read = build_campaign([parse_table(f"A [mol/L],rate{mark}{unit}\n1,2\n", "x.csv")], vocabulary)
+    assert read.values.item() == pytest.approx(2 * parse_unit(unit.replace("_per_", "/")).factor)

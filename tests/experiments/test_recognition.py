@@ -2,8 +2,8 @@
 
 import pytest
 
-from kinetix.errors import Problems
-from kinetix.experiments import Vocabulary, parse_table, recognise
+from kinetix.errors import DataError, Problems
+from kinetix.experiments import Vocabulary, build_campaign, parse_table, recognise
 from kinetix.experiments.recognition import Meaning, check_columns
 from kinetix.units import CONCENTRATION, DIMENSIONLESS, PRESSURE, RATE, TEMPERATURE, TIME, VOLUME
 
@@ -237,3 +237,21 @@ def test_long_form_needs_both_label_and_value():
     assert "column 'value [mol/L]' is neither" in found[0]
     _, found = read(["species", "value [mol/L]", "B [mol/L]"], TANK, ["A", "1", "1"])
     assert "Write all readings as rows or all as columns" in found[0]
+
+
+@pytest.mark.parametrize("species", ["time", "T", "P", "t", "experiment", "value", "sigma"])
+def test_a_species_called_like_a_column_is_told_by_its_unit(species):
+    vocabulary = Vocabulary((species,), {species: CONCENTRATION}, {"T": TEMPERATURE, "P": PRESSURE}, timed=True)
+    table = parse_table(f"experiment,time [min],T [K],P [bar],{species} [mol/L]\na,0,300,1,0.5\na,5,300,1,0.4\n", "x.csv")
+    read = build_campaign([table], vocabulary)
+    assert read.experiments == ("a",)
+    assert read.times.tolist() == [[0, 300]]
+    assert read.values.ravel().tolist() == [500, 400]
+    assert (read.conditions["T"].item(), read.conditions["P"].item()) == (300, 1e5)
+
+
+def test_a_species_called_time_with_clock_times_beside_it():
+    vocabulary = Vocabulary(("time",), {"time": CONCENTRATION}, {}, timed=True)
+    table = parse_table("time,time [mol/L]\n08:00:00,0.5\n08:05:00,0.4\n", "x.csv")
+    with pytest.raises(DataError, match=r"column 'time' may be the response time or the time\. Say which, with its unit"):
+        build_campaign([table], vocabulary)

@@ -159,7 +159,7 @@ def test_what_is_no_number_is_told_with_place(cell, words):
 
 def test_point_in_a_file_of_decimal_commas_is_refused():
     values, found = numbers("a [s];b\n1,5;2\n1.234;3\n")
-    assert "'1.234' has a decimal point, but this file writes decimal commas" in found[0]
+    assert "'1.234' may be 1234 (thousands separator) or 1,234 (decimal point), and this file writes decimal commas" in found[0]
     assert np.isnan(values[1])
 
 
@@ -178,20 +178,36 @@ def test_empty(text):
     ("text", "words"),
     [
         ("time [s],A [mol/L]\n", "header line but no data"),
-        ("a,b\n1,2\n1,2,3\n", "line 3: 3 cells, but the header has 2 columns; the first without a column is '3'"),
         ("a,b\n1,5,2,5\n", "Decimal commas need semicolons or tabs"),
         ("a,b,a\n1,2,3\n", "line 1: columns 1 and 3 are both called 'a'"),
         ("# c\n1,2\n3,4\n", "line 2: expected a header line with units"),
         ('a,b\n1,"2\n', "line 2: the quotes cannot be read"),
         ('a,b\n1,"2"x\n', "line 2: the quotes cannot be read"),
         ("time  A\nx  y\nz  w\n", "no comma, semicolon or tab"),
-        ("time A\n0 1\n1\n2 3\n", "line 3: 1 cells, but the header has 2 columns. Where blanks separate the columns, write NaN"),
         ("Run\n0,1\n0,2\n", "line 1 is one cell, but the lines below have more"),
         ("0.1 A 3\n0.2 B 4\n", "expected a header line with units, for example"),
     ],
 )
 def test_refused(text, words):
     assert any(words in problem for problem in problems_of(text)), problems_of(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("a,b\n1,2\n1,2,3\n", "x.csv, line 3: 3 cells, but the header has 2 columns; the first without a column is '3'."),
+        (
+            "a,b\n1,2\n1,0,5\n",
+            "x.csv, line 3: 3 cells, but the header has 2 columns; the first without a column is '5'. Decimal commas need",
+        ),
+        ("time A\n0 1\n1\n2 3\n", "x.csv, line 3: 1 cell, but the header has 2 columns. Where blanks separate the columns, write NaN"),
+        ('a,b\n1,2\n1,"2"x\n', "x.csv, line 3: the quotes cannot be read"),
+    ],
+)
+def test_rows_that_cannot_be_read_are_left_out_and_told_with_all_else(text, words):
+    table = parse_table(text, "x.csv")
+    assert table.broken[0].startswith(words)
+    assert 3 not in table.lines
 
 
 def test_all_problems_of_a_table_at_once():

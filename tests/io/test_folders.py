@@ -2,11 +2,12 @@
 
 import errno
 import json
+import os
 
 import pytest
 
 from kinetix.io import folders
-from kinetix.io.folders import whole_folder, writable_place, write_fit, write_report
+from kinetix.io.folders import whole_folder, writable_file, writable_place, write_fit, write_report
 from kinetix.io.results import read_tree
 from kinetix.report import summary
 from kinetix.results import fit_tree
@@ -92,7 +93,36 @@ def test_places_that_cannot_be_written_to(tmp_path):
     assert writable_place(tmp_path / "a" / "b") == tmp_path
 
 
-def test_a_read_only_place(tmp_path, monkeypatch):
-    monkeypatch.setattr(folders.os, "access", lambda *_: False)  # root may write anywhere
-    with pytest.raises(PermissionError, match="cannot be written to"):
-        writable_place(tmp_path)
+@pytest.mark.parametrize("written", ["out", "a/b", "."])
+def test_a_place_that_cannot_be_written_to_is_named_as_written(tmp_path, monkeypatch, written):
+    def refused(*_, dir, **__):  # root may write anywhere
+        raise PermissionError(errno.EACCES, "Permission denied", f"{dir}/.kinetix.x1y2z3")
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(folders.tempfile, "mkdtemp", refused)
+    with pytest.raises(PermissionError) as caught:
+        writable_place(written)
+    assert caught.value.filename == written
+    assert "cannot be written to (Permission denied)" in caught.value.strerror
+    assert ".kinetix" not in str(caught.value)
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="no such place on this system")
+def test_a_place_where_nobody_may_write():
+    for place in ("/proc/out", "/proc/self/out"):
+        with pytest.raises(OSError, match="cannot be written to") as caught:
+            writable_place(place)
+        assert caught.value.filename == place
+
+
+def test_a_disk_that_fails_later_names_the_file_that_was_asked_for(tmp_path):
+    with pytest.raises(OSError, match="No space") as caught, whole_folder(tmp_path / "out") as stage:
+        raise OSError(errno.ENOSPC, "No space left on device", str(stage / "fit.nc"))
+    assert caught.value.filename == str(tmp_path / "out" / "fit.nc")
+
+
+def test_a_folder_in_the_place_of_a_file(tmp_path):
+    with pytest.raises(IsADirectoryError, match="is a folder, and a file is needed there"):
+        writable_file(tmp_path)
+    assert writable_file(tmp_path / "new" / "a.nc") == tmp_path / "new" / "a.nc"
+    assert list(tmp_path.iterdir()) == []

@@ -1,10 +1,11 @@
 """Study files: read with place and advice, written so that they read back; data files found beside them."""
 
+import io
 import os
 
 import pytest
 
-from kinetix.errors import DataError, StudyError
+from kinetix.errors import DataError, KinetixWarning, StudyError
 from kinetix.io.studies import read_study, read_tables, study_text, write_study
 
 STUDY = {
@@ -75,3 +76,35 @@ def test_tables_are_sought_beside_the_study_and_their_problems_told_at_once(tmp_
     assert len(caught.value.problems) == 2
     assert "empty.csv" in caught.value.problems[0]
     assert "no such file" in caught.value.problems[1]
+
+
+ROWS = "T [K],A [mol/L]\n300,1\n310,2\n"
+
+
+@pytest.mark.parametrize("again", ["a.csv", "./a.csv", "below/../a.csv", "link.csv"])
+def test_a_file_named_twice_is_refused(tmp_path, again):
+    (tmp_path / "below").mkdir()
+    (tmp_path / "a.csv").write_text(ROWS, encoding="utf-8")
+    (tmp_path / "link.csv").symlink_to(tmp_path / "a.csv")
+    with pytest.raises(DataError) as caught:
+        read_tables(["a.csv", again], tmp_path)
+    other = "" if again == "a.csv" else f", as 'a.csv' and as '{again}'"
+    assert str(caught.value) == f"The file '{again}' is named twice{other}; its data would count twice. Name it once."
+
+
+@pytest.mark.parametrize("rewrite", [str, lambda text: "# a copy\n" + text.replace(",", ";").replace("\n", "\r\n")])
+def test_files_with_the_same_numbers_are_told(tmp_path, rewrite):
+    (tmp_path / "a.csv").write_text(ROWS, encoding="utf-8")
+    (tmp_path / "copy of a.csv").write_text(rewrite(ROWS), encoding="utf-8")
+    with pytest.warns(KinetixWarning, match=r"'a.csv' and 'copy of a.csv' hold the same numbers, 2 rows each, and count as separate"):
+        assert len(read_tables(["a.csv", "copy of a.csv"], tmp_path)) == 2
+
+
+def test_standard_input(monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(ROWS.encode())))
+    (table,) = read_tables(["-"], "elsewhere")
+    assert (table.source, len(table.rows)) == ("standard input", 2)
+    with pytest.raises(DataError, match="standard input is empty"):  # it was read
+        read_tables(["-"])
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"schema = 1\n")))
+    assert read_study("-")[1] == {"schema": 1}

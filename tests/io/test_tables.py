@@ -61,3 +61,10 @@ def test_missing_file_names_its_neighbour(tmp_path):
 def test_folder(tmp_path):
     with pytest.raises(DataError, match="cannot be read"):
         read_table(tmp_path)
+
+
+def test_what_is_no_text_is_told(tmp_path):
+    path = tmp_path / "picture.csv"
+    path.write_bytes(b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR")
+    with pytest.raises(DataError, match=r"picture\.csv is no text: line 3 holds a zero byte\. Give a text with columns"):
+        read_table(path)

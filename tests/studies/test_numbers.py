@@ -24,6 +24,11 @@ def test_known_numbers():
     assert parse_number(" k1 ", "r1.k") == Reference("k1")
     assert parse_temperature("77 degC", "at") == pytest.approx(350.15)
 
+    assert (
+        sentence(parse_temperature, "-300 degC", "at")
+        == "at: the temperature T is -300 degC, which is not above absolute zero. Correct it."
+    )
+
 
 def test_an_estimate_in_full():
     table = {"start": "1 1/s", "bounds": ["0.1 1/s", "60 1/min"], "scale": "linear", "fixed": False, "at": "350 K", "unit": "1/min"}

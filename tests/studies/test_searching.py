@@ -232,8 +232,8 @@ def test_limits_below_one_are_refused():
 @pytest.mark.parametrize("T", ["0 K", "-300 degC"])
 def test_a_temperature_below_nothing_is_refused(T):
     study = {**thermal("0.01 1/min", "60 kJ/mol"), "conditions": {"T": T, "allow_temperature": True}}
-    with pytest.raises(ValueError, match="temperatures are above 0 K"):
+    with pytest.raises(ValueError, match="which is not above absolute zero"):
         problem(study, rows("time", 0.5 + NOISE, "A [mol/L]"))
-    with pytest.raises(ValueError, match=r"at is .*temperatures are above 0 K"):
+    with pytest.raises(ValueError, match=r"at: the temperature T is .*not above absolute zero"):
         study["reactions"]["r1"] = {"equation": "A -> B", "k": {"start": "0.01 1/min", "at": T}, "Ea": {"start": "60 kJ/mol"}}
         problem(study, arrhenius_rows())
