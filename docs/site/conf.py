@@ -15,7 +15,8 @@ html_copy_source = False
 html_theme_options = {"top_of_page_buttons": []}
 html_static_path = ["static"]
 html_css_files = ["tables.css"]
-smartquotes = False  # van 't Hoff, "..." as they are written
+smartquotes_action = "D"  # dashes only: van 't Hoff, "..." stay as they are written
+highlight_options = {"python": {"stripnl": True}, "pycon": {"stripnl": True}}  # no empty line at the end of an example
 
 myst_heading_anchors = 4  # links such as rate-laws.md#reversible are checked too
 default_role = "code"  # docstrings write `name`, as Markdown does
