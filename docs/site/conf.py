@@ -14,7 +14,7 @@ html_title = f"kinetix {__version__}"
 html_copy_source = False
 html_theme_options = {"top_of_page_buttons": []}
 html_static_path = ["static"]
-html_css_files = ["tables.css"]
+html_css_files = ["pages.css"]
 smartquotes_action = "D"  # dashes only: van 't Hoff, "..." stay as they are written
 highlight_options = {"python": {"stripnl": True}, "pycon": {"stripnl": True}}  # no empty line at the end of an example
 
