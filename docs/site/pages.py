@@ -95,12 +95,20 @@ def reactor_pages() -> Iterator[tuple[str, str]]:
     for name, reactor in REACTORS.items():
         text = f"# {name}\n\n{inspect.getdoc(sys.modules[reactor.solve.__module__])}\n\n## What it takes\n\n| | |\n|---|---|\n"
         text += "".join(f"| {what} | {_cell(said)} |\n" for what, said in _facts(reactor))
-        yield name, f"{text}\nWhat must be given, and how: [Reactors](../reactors.md).\n"
+        yield name, f"{text}\n{_READING}"
+
+
+_READING = """c is the concentration of a species, amount/volume; r_j the rate of reaction j, amount/(volume time); nu_ij the
+coefficient of species i in it, products minus reactants. Any unit of the right kind may be written; inside, all numbers are in SI
+(mol/m³, s, K).
+
+What must be given, and how: [Reactors](../reactors.md). What the rate of a reaction means: [Reactions](../reactions.md).
+"""
 
 
 def _facts(reactor: Reactor) -> Iterator[tuple[str, str]]:
     yield "a row of data", "one time of one experiment" if reactor.timed else "an experiment of its own"
-    yield "conditions", ", ".join(f"`{name}`" for name in reactor.conditions)
+    yield "conditions, and the kind of their units", ", ".join(f"`{name}` ({kind})" for name, kind in reactor.conditions.items())
     yield "feed of every species", "needed" if reactor.needs_feed else "none"
     yield "initial amount of every species", "needed" if reactor.needs_initial else "none"
     yield "what is measured", "rates" if reactor.measures_rates else "concentrations, rates, formulas of them"
