@@ -25,6 +25,7 @@ CASES = Path(os.environ.get("KINETIX_CASES", REPOSITORY.parent / "shared" / "cas
 
 # The same examples in every run, no time limit on one (the first compiles), nothing written beside the tests.
 hypothesis.settings.register_profile("house", derandomize=True, deadline=None, database=None)
+hypothesis.settings.register_profile("long", max_examples=20_000, deadline=None, database=None)  # by hand: see CONTRIBUTING.md
 hypothesis.settings.load_profile("house")
 hypothesis.configuration.set_hypothesis_home_dir(REPOSITORY / ".pytest_cache" / "hypothesis")
 

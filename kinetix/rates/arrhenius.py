@@ -1,4 +1,16 @@
-"""Temperature dependence of rate and equilibrium constants, around a reference temperature."""
+"""Temperature dependence of rate and equilibrium constants, around a reference temperature.
+
+    k(T) = k_ref (T/T_ref)^b exp(-Ea/R (1/T - 1/T_ref)) = A (T/1 K)^b exp(-Ea/(R T))
+    K(T) = K_ref exp(-dH/R (1/T - 1/T_ref))
+
+k has the unit of its rate law, Ea and the enthalpy dH are energies per amount, b is a number (0 unless given), R = 8.314462618 J/mol/K.
+
+Fitted are ln k_ref and Ea, never A: A is k at infinite temperature, far outside any data, and nearly a function of Ea. At a reference
+temperature inside the data the two are nearly independent. A follows from them, with an interval from ln A.
+
+S. Arrhenius, Z. Phys. Chem. 4 (1889) 226; J. H. van 't Hoff, Etudes de dynamique chimique (Muller 1884); reference temperature:
+M. Schwaab and J. C. Pinto, Chem. Eng. Sci. 62 (2007) 2750.
+"""
 
 from __future__ import annotations
 

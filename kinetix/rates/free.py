@@ -1,4 +1,11 @@
-"""A rate law written by the user as an expression."""
+"""A rate law written by the user as an expression.
+
+    r = f([A], [B], ..., T, constants),     for example kf*[A]*[B]/(1 + K*[A])^2
+
+The result is a concentration/time. Constants have the units that the study gives them; the formula as a whole is checked: terms that are
+added need the same dimension, arguments of exp and log none. It is read into a tree of operations, never executed as Python, and
+differentiated exactly (forward mode: R. E. Wengert, Commun. ACM 7 (1964) 463).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,12 @@
-"""Mass action: the rate is the product of the reactant concentrations, each to the power of its coefficient."""
+"""Mass action: the rate is the product of the reactant concentrations, each to the power of its coefficient.
+
+    r = k [A]^a [B]^b ...,     a, b: coefficients on the reactant side
+
+k is concentration^(1 - n)/time for the total order n = a + b + ..., for example 1/s, L/mol/s. There is no factor 1/n!: `2 A -> B` has
+r = k [A]^2, and d[A]/dt = -2 r.
+
+C. M. Guldberg and P. Waage, J. prakt. Chem. 19 (1879) 69; O. Levenspiel, Chemical Reaction Engineering (3rd ed., Wiley 1999), chapter 2.
+"""
 
 from __future__ import annotations
 

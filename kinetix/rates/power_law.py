@@ -1,4 +1,13 @@
-"""Power law with any orders: fractional, negative, of species that do not react, fitted."""
+"""Power law with any orders: fractional, negative, of species that do not react, fitted.
+
+    r = k ([A]/c_ref)^a ([B]/c_ref)^b ...,     c_ref = 1 in the concentration unit that k's unit begins with
+
+k is the rate where every concentration is c_ref, concentration/time, whatever the orders are, so that its unit does not depend on a
+parameter. With whole, known orders the law is that of mass action, k in the unit of its order. Near zero a power with a fractional
+exponent is continued smoothly to 0, so that rate and derivatives stay finite.
+
+O. Levenspiel, Chemical Reaction Engineering (3rd ed., Wiley 1999), chapters 2 and 3.
+"""
 
 from __future__ import annotations
 

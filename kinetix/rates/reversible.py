@@ -1,4 +1,13 @@
-"""Reversible mass action: with its own reverse constant, or with an equilibrium constant."""
+"""Reversible mass action: with its own reverse constant, or with an equilibrium constant.
+
+    r = kf prod [reactants] - kr prod [products]
+    r = kf (prod [reactants] - prod [products]/K)
+
+kf and kr have the units of mass action, each with a temperature dependence of its own. K is the equilibrium constant in concentrations,
+concentration^(products - reactants), with the enthalpy of reaction by van 't Hoff. At equilibrium, r = 0, K = kf/kr.
+
+O. Levenspiel, Chemical Reaction Engineering (3rd ed., Wiley 1999), chapters 2 and 3.
+"""
 
 from __future__ import annotations
 

@@ -10,17 +10,19 @@ from pathlib import Path
 
 import pytest
 import typer
-from pydantic import BaseModel
 
 import kinetix
+from docs.site.pages import table_of_keys
 from kinetix.cli.app import app
 from kinetix.errors import StudyError
 from kinetix.studies.building import build_problem, reactor_of
-from kinetix.studies.schema import Study, parse_study
+from kinetix.studies.schema import parse_study
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 DOCUMENTS = sorted(
-    path.relative_to(REPOSITORY).as_posix() for pattern in ("*.md", "docs/*.md", "examples/*/*.md") for path in REPOSITORY.glob(pattern)
+    path.relative_to(REPOSITORY).as_posix()
+    for pattern in ("*.md", "docs/**/*.md", "examples/*/*.md", "benchmarks/*.md")
+    for path in REPOSITORY.glob(pattern)
 )
 PRINTED = re.compile(r"^<!-- printed by: (?P<command>[^\n]*) -->\n+```text\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
 TOML = re.compile(r"^```toml\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -81,50 +83,6 @@ def test_table_of_keys_is_that_of_the_schema():
     assert shown[1].strip() == table_of_keys().strip(), f"docs/study-file.md: put this between the marks:\n{table_of_keys()}"
 
 
-def table_of_keys() -> str:
-    """One table for the top level, one for each section with keys of its own."""
-    parts = ["At the top of the file:\n", *rows(Study, outer=True)]
-    for name, field in Study.model_fields.items():
-        section = section_of(field.annotation)
-        if section is not None:
-            each = ", each reaction" if name == "reactions" else ""
-            parts += [f"\n`[{name}]`{each}:\n", *rows(section)]
-    return "\n".join(parts) + "\n"
-
-
-def section_of(annotation: object) -> type[BaseModel] | None:
-    """The section behind `X`, `X | None` or `dict[str, X]`."""
-    for candidate in (annotation, *getattr(annotation, "__args__", ())):
-        if isinstance(candidate, type) and issubclass(candidate, BaseModel):
-            return candidate
-    return None
-
-
-def rows(model: type[BaseModel], outer: bool = False) -> list[str]:
-    lines = ["| key | | default |", "|---|---|---|"]
-    for name, field in model.model_fields.items():
-        section = section_of(field.annotation) if outer else None
-        table = section is not None or getattr(field.annotation, "__origin__", None) is dict
-        key = f"`[{name}]`" if outer and table else f"`{field.alias or name}`"
-        meaning = re.sub(r"([*_|\\])", r"\\\1", field.description or first_sentence(section))
-        lines.append(f"| {key} | {meaning} | {default_of(field)} |")
-    return lines
-
-
-def first_sentence(section: type[BaseModel] | None) -> str:
-    text = ((section.__doc__ if section is not None else None) or "").strip().rstrip(".")
-    return f"{text[:1].lower()}{text[1:]}"
-
-
-def default_of(field) -> str:
-    if field.is_required():
-        return "must be given"
-    default = field.get_default(call_default_factory=True)
-    if default is None or default in ("", [], {}) or isinstance(default, BaseModel):
-        return ""
-    return f"`{str(default).lower() if isinstance(default, bool) else default}`"
-
-
 def test_a_key_that_is_not_in_the_tables_is_refused():
     with pytest.raises(StudyError, match="unknown key 'tau'"):
         parse_study({"schema": 1, "tau": "10 min"}, "study.toml")
@@ -151,6 +109,7 @@ def test_every_public_name_is_on_the_page_about_python():
 
 def test_every_page_is_in_the_index():
     index = text_of("docs/index.md")
-    pages = [path.name for path in (REPOSITORY / "docs").glob("*.md") if path.name != "index.md"]
+    docs = REPOSITORY / "docs"
+    pages = [path.relative_to(docs).as_posix() for path in docs.rglob("*.md") if path.name != "index.md"]
     examples = [f"../examples/{path.name}/README.md" for path in (REPOSITORY / "examples").glob("*/")]
     assert [target for target in [*pages, *examples] if f"({target})" not in index] == []

@@ -121,7 +121,7 @@ def test_no_statement_hides_from_the_checkers_without_a_reason():
     assert wrong == []
 
 
-@pytest.mark.parametrize("extra", ["cuda12", "cuda13", "tpu", "posterior", "simulators", "scale", "test"])
+@pytest.mark.parametrize("extra", ["cuda12", "cuda13", "tpu", "posterior", "simulators", "scale", "docs", "test"])
 def test_promised_extras_exist(extra):
     with (REPOSITORY / "pyproject.toml").open("rb") as file:
         assert extra in tomllib.load(file)["project"]["optional-dependencies"]
