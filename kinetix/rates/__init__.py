@@ -10,12 +10,16 @@
 | `michaelis_menten`, `hill` | enzymes |
 
 The last five are written in the expression grammar: one formula that is evaluated, differentiated, printed and checked for units.
-`arrhenius` gives every constant its temperature dependence.
+`arrhenius` gives every constant its temperature dependence; `basis` says what rates are per, and of which amounts.
 """
 
 from kinetix.rates import eley_rideal, hill, langmuir_hinshelwood, mars_van_krevelen, michaelis_menten
 from kinetix.rates.arrhenius import Thermal as Thermal
 from kinetix.rates.arrhenius import constants_at as constants_at
+from kinetix.rates.basis import AMOUNTS as AMOUNTS
+from kinetix.rates.basis import BASES as BASES
+from kinetix.rates.basis import VOLUME_BASIS as VOLUME_BASIS
+from kinetix.rates.basis import Basis as Basis
 from kinetix.rates.book import Book as Book
 from kinetix.rates.law import Constant as Constant
 from kinetix.rates.law import Law as Law

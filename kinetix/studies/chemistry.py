@@ -6,15 +6,27 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from kinetix.errors import ExpressionError, InputError, ParameterError, Problems, nearest
+from kinetix.errors import ExpressionError, InputError, ParameterError, Problems, UnitError, nearest
 from kinetix.expression import Symbol, dimension, parse, symbols
 from kinetix.network import Network, Reaction, check_balance, parse_reaction
 from kinetix.parameters import Temperature, unit_of
-from kinetix.rates import BOOKS, Law, free, mass_action, power_law, reversible
+from kinetix.rates import BASES, BOOKS, VOLUME_BASIS, Basis, Law, free, mass_action, power_law, reversible
 from kinetix.rates.book import Formula
 from kinetix.studies.numbers import Reference, Written, parse_constant, parse_number
 from kinetix.studies.schema import ReactionSection
-from kinetix.units import CONCENTRATION, DIMENSIONLESS, RATE, TEMPERATURE, Dimension, Quantity, Unit, example_unit, parse_unit, require
+from kinetix.units import (
+    CONCENTRATION,
+    DIMENSIONLESS,
+    PRESSURE,
+    RATE,
+    TEMPERATURE,
+    Dimension,
+    Quantity,
+    Unit,
+    example_unit,
+    parse_unit,
+    require,
+)
 
 QUANTITIES = ("k", "A", "Ea", "b", "at", "kf", "kr", "K")
 """What a reaction may say of its constants without a formula of its own."""
@@ -40,8 +52,10 @@ class Chemistry:
     named: Mapping[str, Temperature]
 
 
-def chemistry(reactions: Mapping[str, ReactionSection], parameters: Mapping[str, Any], formulas: bool | None) -> Chemistry:
-    """Network, laws and constants of a study; all problems at once.
+def chemistry(
+    reactions: Mapping[str, ReactionSection], parameters: Mapping[str, Any], formulas: bool | None, basis: Basis = VOLUME_BASIS
+) -> Chemistry:
+    """Network, laws and constants of a study, with rates on a basis; all problems at once.
 
     Raises:
         ReactionError, ExpressionError, ParameterError, UnitError (as one `InputError`): what is wrong in which reaction.
@@ -58,7 +72,7 @@ def chemistry(reactions: Mapping[str, ReactionSection], parameters: Mapping[str,
     laws, constants = [], {}
     for name, section in reactions.items():
         with problems.collecting():
-            law, own = _law(parsed[name], section, network, named)
+            law, own = _law(parsed[name], section, network, named, basis)
             laws.append(law)
             constants.update(own)
     for name, spec in constants.items():
@@ -87,16 +101,18 @@ def named_constants(parameters: Mapping[str, Any], problems: Problems) -> dict[s
 
 
 def _law(
-    reaction: Reaction, section: ReactionSection, network: Network, named: Mapping[str, Temperature]
+    reaction: Reaction, section: ReactionSection, network: Network, named: Mapping[str, Temperature], basis: Basis
 ) -> tuple[Law, dict[str, Specification]]:
     name = reaction.name
     if section.rate is not None and section.law is not None:
         raise ParameterError(f"Reaction '{name}': both rate and law are given. Keep one.")
     if section.law is not None:
         formula = _named_formula(reaction, section.law)
-        return _free_law(reaction, section, formula.text, network, named, formula.constants)
+        text = formula.text.replace("[", "p[") if basis.amounts == "partial_pressure" else formula.text
+        expected = {key: basis.dimension(dimension) for key, dimension in formula.constants.items()}
+        return _free_law(reaction, section, text, network, named, expected, basis)
     if section.rate is not None:
-        return _free_law(reaction, section, section.rate, network, named, {})
+        return _free_law(reaction, section, section.rate, network, named, {}, basis)
     if section.parameters:
         names = list(section.parameters)
         raise ParameterError(
@@ -105,7 +121,8 @@ def _law(
         )
     reactants, products = dict(reaction.reactants), dict(reaction.products)
     if reaction.reversible:
-        return _reversible_law(reaction, section, reactants, products)
+        law, own = _reversible_law(reaction, section, reactants, products)
+        return basis.law(law), own
     for key in ("kf", "kr", "K"):
         if getattr(section, key) is not None:
             raise ParameterError(
@@ -113,8 +130,9 @@ def _law(
             )
     main = _main_constant(section, name)
     if section.orders or not _small_integers(reactants):
-        return _power_law(reaction, section, reactants, main, network, named)
-    return mass_action.law(reactants), {f"{name}.k": main}
+        law, own = _power_law(reaction, section, reactants, main, network, named, basis)
+        return basis.law(law), own
+    return basis.law(mass_action.law(reactants)), {f"{name}.k": main}
 
 
 def _main_constant(section: ReactionSection, name: str) -> Specification:
@@ -165,6 +183,7 @@ def _power_law(
     main: Specification,
     network: Network,
     named: Mapping[str, Temperature],
+    basis: Basis,
 ) -> tuple[Law, dict[str, Specification]]:
     name = reaction.name
     orders: dict[str, float | None] = dict(reactants)
@@ -188,7 +207,8 @@ def _power_law(
         positive = {species: n for species, n in orders.items() if n}
         if all(n is not None and n > 0 for n in positive.values()):
             return mass_action.law({species: n for species, n in positive.items() if n is not None}), {f"{name}.k": main}
-    return power_law.law(orders, concentration_unit(main, named, name)), {f"{name}.k": main, **fitted}
+    reference = concentration_unit(main, named, name) if basis == VOLUME_BASIS else parse_unit(example_unit(basis.amount))
+    return power_law.law(orders, reference), {f"{name}.k": main, **fitted}
 
 
 def _known_order(number: Written, name: str, species: str) -> float:
@@ -250,6 +270,7 @@ def _free_law(
     network: Network,
     named: Mapping[str, Temperature],
     expected: Mapping[str, Dimension],
+    basis: Basis,
 ) -> tuple[Law, dict[str, Specification]]:
     """The law of a formula; `expected` are the dimensions of a named law's constants."""
     name = reaction.name
@@ -274,10 +295,16 @@ def _free_law(
     units = {key: _unit(spec, named, f"{name}.{key}", expected.get(key)) for key, spec in constants.items()}
     for key, needed in expected.items():
         if key in units:
-            require(units[key], needed, f"{name}.{key}")
+            try:
+                require(units[key], needed, f"{name}.{key}")
+            except UnitError as error:
+                said = "" if basis == VOLUME_BASIS else f", {basis}"
+                raise UnitError(
+                    *(f"Reaction '{name}' ({reaction.equation}) has the rate {text}{said}: {problem}" for problem in error.problems)
+                ) from None
     dimensions = {key: unit.dimension for key, unit in units.items()}
     law = free.law(text, dimensions, network.species, name)
-    check_rate_dimension(text, dimensions, name)
+    check_rate_dimension(text, dimensions, name, basis)
     return law, {f"{name}.{key}": spec for key, spec in constants.items()}
 
 
@@ -301,8 +328,8 @@ def _unit(spec: Specification, named: Mapping[str, Temperature], where: str, exp
     return unit
 
 
-def check_rate_dimension(text: str, dimensions: Mapping[str, Dimension], reaction: str) -> None:
-    """That a rate formula is an amount per volume and time.
+def check_rate_dimension(text: str, dimensions: Mapping[str, Dimension], reaction: str, basis: Basis = VOLUME_BASIS) -> None:
+    """That a rate formula is an amount per time and volume, or per time and what else the basis says.
 
     Raises:
         ExpressionError: with the dimension found.
@@ -311,15 +338,24 @@ def check_rate_dimension(text: str, dimensions: Mapping[str, Dimension], reactio
     def lookup(symbol: Symbol) -> Dimension:
         if symbol.kind == "concentration":
             return CONCENTRATION
+        if symbol.kind == "pressure":
+            return PRESSURE
         return dimensions.get(symbol.name, TEMPERATURE)
 
     try:
         found = dimension(parse(text), lookup)
     except ExpressionError as error:
         raise ExpressionError(*(f"Rate of '{reaction}': {problem}" for problem in error.problems)) from None
-    if found != RATE:
+    if found != basis.rate:
+        said = "" if basis == VOLUME_BASIS else f" (rates per {basis.per})"
         units = ", ".join(f"{name} ({found_dimension})" for name, found_dimension in dimensions.items())
         raise ExpressionError(
-            f"Rate of '{reaction}': '{text}' has dimension {found}, but {RATE} is needed, for example {example_unit(RATE)}."
-            f" Check the units of its constants: {units}."
+            f"Rate of '{reaction}': '{text}' has dimension {found}, but {basis.rate} is needed{said},"
+            f" for example {example_unit(basis.rate)}. Check the units of its constants: {units}.{_other_basis(found)}"
         )
+
+
+def _other_basis(found: Dimension) -> str:
+    """The basis that a rate of this dimension has, as advice."""
+    fitting = next((basis for basis in BASES.values() if basis.rate == found), None)
+    return f' If rates are per {fitting.per}, write basis = "{fitting.name}" under [reactor].' if fitting is not None else ""

@@ -12,7 +12,7 @@ from kinetix.experiments import Campaign
 from kinetix.network import padded, stack_laws
 from kinetix.parameters import BoundConstant, ConstantBook, DerivedFactor, ParameterTable, bindings
 from kinetix.rates import Law
-from kinetix.simulation import Choice, Model, ReactorModel, Spoken, measured_responses
+from kinetix.simulation import FROM_LANE, Choice, Model, ReactorModel, Spoken, measured_responses
 from kinetix.solvers import Options
 from kinetix.studies.amounts import amounts_by_lane
 from kinetix.studies.constants import law_constants, named_positions
@@ -105,10 +105,19 @@ def assemble(
     names = responses(spoken, campaign)
     with problems.collecting():
         plain, order, formulas, uses_rates = place_responses(spoken, names, {c.name: i for i, c in enumerate(book.constants)}, book)
-    temperature_needed = any(c.thermal for c in book.constants) or mentions_temperature(spoken, names)
+    temperature_needed = any(c.thermal for c in book.constants) or mentions_temperature(spoken, names, campaign)
     lanes: dict[str, np.ndarray] = {}
     with problems.collecting():
-        lanes = lane_arrays(spoken, campaign, feed, initial, temperature_needed, rtol, atol)
+        lanes = lane_arrays(
+            spoken,
+            campaign,
+            feed,
+            initial,
+            temperature_needed,
+            rtol,
+            atol,
+            feed_estimated=bool((feed_positions != FROM_LANE).any()),
+        )
     meaning = "estimated"
     with problems.collecting():
         meaning = sigma_meaning(campaign, sigma)

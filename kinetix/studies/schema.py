@@ -43,7 +43,10 @@ class ReactorSection(_Section):
     """The reactor."""
 
     type: str = Field(description="batch, cstr or differential")
-    basis: str = Field(default="volume", description="what a rate is per: volume")
+    basis: str = Field(default="volume", description="what a rate is per: volume, catalyst_mass, catalyst_area or turnover")
+    amounts: str = Field(
+        default="concentration", description="what mass action, orders and named laws are functions of: concentration or partial_pressure"
+    )
 
 
 class DataSection(_Section):
