@@ -28,8 +28,10 @@ from kinetix.units import (
     require,
 )
 
-QUANTITIES = ("k", "A", "Ea", "b", "at", "kf", "kr", "K")
+QUANTITIES = ("k", "A", "Ea", "dH", "dS", "b", "at", "kf", "kr", "K")
 """What a reaction may say of its constants without a formula of its own."""
+
+_OF_K = ("k", "A", "Ea", "dH", "dS", "b", "at")
 
 Specification = Temperature | Reference
 """What stands for one constant: its own value, or the name of a shared one."""
@@ -136,12 +138,12 @@ def _law(
 
 
 def _main_constant(section: ReactionSection, name: str) -> Specification:
-    given = {key: getattr(section, key) for key in ("k", "A", "Ea", "b", "at") if getattr(section, key) is not None}
+    given = {key: getattr(section, key) for key in _OF_K if getattr(section, key) is not None}
     if not given:
         raise ParameterError(f"Reaction '{name}' has no rate constant. Write k = \"0.1 1/s\", or A and Ea.")
     if set(given) == {"k"} and not isinstance(given["k"], Mapping):
         return parse_constant(given["k"], f"{name}.k")
-    return parse_constant(given, f"{name}.k")
+    return parse_constant(given, f"{name}.k", eyring=True)
 
 
 def _small_integers(orders: Mapping[str, float]) -> bool:
@@ -152,7 +154,7 @@ def _reversible_law(
     reaction: Reaction, section: ReactionSection, reactants: dict[str, float], products: dict[str, float]
 ) -> tuple[Law, dict[str, Specification]]:
     name = reaction.name
-    for key in ("k", "A", "Ea", "b", "at"):
+    for key in _OF_K:
         if getattr(section, key) is not None:
             raise ParameterError(
                 f"Reaction '{name}' is reversible ('{reaction.equation}'), so '{key}' is ambiguous. Write kf = {{ ... }} and kr = {{ ... }}"
@@ -171,8 +173,8 @@ def _reversible_law(
     second = "kr" if section.kr is not None else "K"
     law = reversible.law(reactants, products) if second == "kr" else reversible.equilibrium_law(reactants, products)
     return law, {
-        f"{name}.kf": parse_constant(section.kf, f"{name}.kf", "kf"),
-        f"{name}.{second}": parse_constant(getattr(section, second), f"{name}.{second}", second),
+        f"{name}.kf": parse_constant(section.kf, f"{name}.kf", "kf", eyring=True),
+        f"{name}.{second}": parse_constant(getattr(section, second), f"{name}.{second}", second, eyring=second == "kr"),
     }
 
 
@@ -207,6 +209,10 @@ def _power_law(
         positive = {species: n for species, n in orders.items() if n}
         if all(n is not None and n > 0 for n in positive.values()):
             return mass_action.law({species: n for species, n in positive.items() if n is not None}), {f"{name}.k": main}
+    if isinstance(main, Temperature) and main.eyring:
+        raise ParameterError(
+            f"Reaction '{name}': dH with fractional or estimated orders; Eyring's law is for whole orders. Write k and Ea."
+        )
     reference = concentration_unit(main, named, name) if basis == VOLUME_BASIS else parse_unit(example_unit(basis.amount))
     return power_law.law(orders, reference), {f"{name}.k": main, **fitted}
 
@@ -278,6 +284,9 @@ def _free_law(
     if section.orders:
         raise ParameterError(f"Reaction '{name}': orders beside a {what}. Write the rate as a formula with those orders.")
     own: dict[str, Specification] = {}
+    for key in ("dH", "dS"):
+        if getattr(section, key) is not None:
+            raise ParameterError(f"Reaction '{name}': {key} beside a {what}; Eyring's law is for mass action. Write k and Ea.")
     if section.k is not None or section.A is not None:
         own["k"] = _main_constant(section, name)
     else:

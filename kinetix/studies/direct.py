@@ -94,6 +94,9 @@ def with_missing_constants(network: Network, sections: Mapping[str, dict[str, An
             section.setdefault("kf", dict(constant))
             if "kr" not in section and "K" not in section:
                 section["kr"] = dict(constant)
+        elif "dH" in section or "dS" in section:
+            if "dS" not in section:
+                section.setdefault("k", {})
         elif "k" not in section and "A" not in section:
             section.update({"k": {}, **({"Ea": section.get("Ea", {})} if several_temperatures else {})})
 

@@ -15,7 +15,7 @@ from kinetix.analyses.covariance import LinearCovariance, linear_covariance, qua
 from kinetix.errors import ParameterError, SolveError
 from kinetix.estimation import Bounds, Iteration, Options, Outcome, Tolerances, fit
 from kinetix.estimation.residuals import Evaluation
-from kinetix.parameters import ConstantBindings, DerivedFactor
+from kinetix.parameters import ConstantBindings, Derivable, DerivedEntropy
 from kinetix.precision import float64
 from kinetix.rates import constants_at
 from kinetix.results import Curve, Dense, Derived, FitFacts
@@ -260,28 +260,34 @@ def _timed(problem: Problem) -> bool:
     return isinstance(problem.spoken, ReactorModel) and problem.spoken.reactor.timed
 
 
-def _estimated(factor: DerivedFactor, fixed: np.ndarray) -> bool:
+def _estimated(factor: Derivable, fixed: np.ndarray) -> bool:
     """Whether a part of it was estimated; a factor of known numbers is known."""
     c = factor.constant
     return any(i >= 0 and not fixed[i] for i in (c.reference, c.exponent, c.energy))
 
 
-def _derived(factor: DerivedFactor, values: np.ndarray, covariance: np.ndarray, held: np.ndarray, q: float) -> Derived:
-    log_value = factor.log_value(values)
-    gradient = factor.gradient(values)
-    # what is held at its value contributes no error; what the data do not determine leaves the factor without one (NaN)
+def _derived(quantity: Derivable, values: np.ndarray, covariance: np.ndarray, held: np.ndarray, q: float) -> Derived:
+    gradient = quantity.gradient(values)
+    # what is held at its value contributes no error; what the data do not determine leaves the quantity without one (NaN)
     involved = np.flatnonzero((gradient != 0) & ~held)
     error = float(np.sqrt(gradient[involved] @ covariance[np.ix_(involved, involved)] @ gradient[involved]))
+    to_unit = quantity.unit.scale_from_si
+    T_ref = f"{quantity.constant.T_ref:.6g} K"
+    if isinstance(quantity, DerivedEntropy):
+        entropy = quantity.value(values)
+        note = f"from k at {T_ref} and dH{'' if quantity.standard == 1 else '; standard state 1 mol/L'}"
+        lower, upper = (float(to_unit(entropy + sign * q * error)) for sign in (-1.0, 1.0))
+        return Derived(quantity.name, float(to_unit(entropy)), quantity.unit, float(to_unit(error)), lower, upper, note)
+    log_value = quantity.log_value(values)
     value = float(np.exp(log_value))
-    to_unit = factor.unit.scale_from_si
     return Derived(
-        name=factor.name,
+        name=quantity.name,
         value=float(to_unit(value)),
-        unit=factor.unit,
+        unit=quantity.unit,
         stderr=float(to_unit(value)) * error,
         lower=float(to_unit(np.exp(log_value - q * error))),
         upper=float(to_unit(np.exp(log_value + q * error))),
-        note=f"from k at {factor.constant.T_ref:.6g} K and Ea; interval from ln A (standard error {error:.2g})",
+        note=f"from k at {T_ref} and Ea; interval from ln A (standard error {error:.2g})",
     )
 
 

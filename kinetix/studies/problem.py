@@ -10,7 +10,7 @@ import numpy as np
 from kinetix.errors import InputError, Problems
 from kinetix.experiments import Campaign
 from kinetix.network import padded, stack_laws
-from kinetix.parameters import BoundConstant, ConstantBook, DerivedFactor, ParameterTable, bindings
+from kinetix.parameters import BoundConstant, ConstantBook, Derivable, ParameterTable, bindings
 from kinetix.rates import Law
 from kinetix.simulation import FROM_LANE, Choice, Model, ReactorModel, Spoken, measured_responses
 from kinetix.solvers import Options
@@ -33,7 +33,7 @@ class Problem:
         campaign: conditions and measurements.
         table: the parameters.
         constants: the constants of the laws, in the order of the model's vector of constants.
-        derived: pre-exponential factors that follow from the parameters.
+        derived: pre-exponential factors and entropies of activation that follow from the parameters.
         model: the model as arrays.
         lanes: the experiments as arrays.
         responses: names of the predicted responses.
@@ -49,7 +49,7 @@ class Problem:
     campaign: Campaign
     table: ParameterTable
     constants: tuple[BoundConstant, ...]
-    derived: tuple[DerivedFactor, ...]
+    derived: tuple[Derivable, ...]
     model: Model
     lanes: dict[str, np.ndarray]
     responses: tuple[str, ...]
