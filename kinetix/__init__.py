@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from kinetix.network import Network as Network
     from kinetix.network import parse_network as parse_network
     from kinetix.precision import float64 as float64
+    from kinetix.rates import law as law
     from kinetix.simulation import predict as predict
     from kinetix.status import Status as Status
     from kinetix.studies.python import CSTR as CSTR
@@ -47,6 +48,7 @@ _HOMES = {
     "estimate": "kinetix.studies.python",
     "fit": "kinetix.studies.python",
     "float64": "kinetix.precision",
+    "law": "kinetix.rates",
     "parse_network": "kinetix.network",
     "parse_quantity": "kinetix.units",
     "predict": "kinetix.simulation",

@@ -5,7 +5,8 @@
 | `mass_action` | r = k prod [i]^n_i with the reactant coefficients |
 | `power_law` | r = k prod ([i]/c_ref)^n_i with any orders |
 | `reversible` | r = kf prod [reactants] - kr prod [products], or with K = kf/kr |
-| `free` | any expression of concentrations, T and constants |
+| `free` | any expression of concentrations, partial pressures, T and constants |
+| `function` | any Python function of them |
 | `langmuir_hinshelwood`, `eley_rideal`, `mars_van_krevelen` | surface reactions |
 | `michaelis_menten`, `hill` | enzymes |
 
@@ -21,6 +22,8 @@ from kinetix.rates.basis import BASES as BASES
 from kinetix.rates.basis import VOLUME_BASIS as VOLUME_BASIS
 from kinetix.rates.basis import Basis as Basis
 from kinetix.rates.book import Book as Book
+from kinetix.rates.function import FunctionLaw as FunctionLaw
+from kinetix.rates.function import law as law
 from kinetix.rates.law import Constant as Constant
 from kinetix.rates.law import Law as Law
 

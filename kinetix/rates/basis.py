@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from kinetix.constants import GAS_CONSTANT
-from kinetix.rates.law import Constant, Law, RateFunction, Sides
+from kinetix.rates.law import Law, RateFunction, Sides
 from kinetix.units import AMOUNT, AREA, CONCENTRATION, DIMENSIONLESS, MASS, PRESSURE, RATE, TIME, Dimension
 
 AMOUNTS = {"concentration": CONCENTRATION, "partial_pressure": PRESSURE}
@@ -63,9 +63,11 @@ class Basis:
     def law(self, law: Law) -> Law:
         """A law of the shelf, which is written per volume and in concentrations, in this basis."""
         constants = tuple(replace(c, dimension=None if c.dimension is None else self.dimension(c.dimension)) for c in law.constants)
-        if self.amounts == "concentration":
-            return replace(law, constants=constants)
-        return of_pressures(law, constants)
+        return self.amounts_of(replace(law, constants=constants))
+
+    def amounts_of(self, law: Law) -> Law:
+        """A law that is written in concentrations, with the amounts of this basis for them; its constants are those of the basis."""
+        return law if self.amounts == "concentration" else of_pressures(law)
 
 
 @dataclass(frozen=True)
@@ -78,18 +80,17 @@ class OfPressures:
         return self.rate(constants, tuple(tuple(c * (GAS_CONSTANT * T) for c in side) for side in sides), T)
 
 
-def of_pressures(law: Law, constants: tuple[Constant, ...]) -> Law:
+def of_pressures(law: Law) -> Law:
     """The law with partial pressures of ideal gases for its concentrations.
 
     >>> from kinetix.rates import mass_action
-    >>> of_pressures(mass_action.law({"A": 2}), ()).text
+    >>> of_pressures(mass_action.law({"A": 2})).text
     'k*p[A]^2'
     """
     # a slot filled up with the number 1 would be a pressure of R T, so these laws are not filled up
     return replace(
         law,
         rate=OfPressures(law.rate),
-        constants=constants,
         text=law.text.replace("[", "p["),
         product=False,
         amounts=frozenset({"partial_pressure"}),

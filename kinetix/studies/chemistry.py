@@ -10,7 +10,7 @@ from kinetix.errors import ExpressionError, InputError, ParameterError, Problems
 from kinetix.expression import Symbol, dimension, parse, symbols
 from kinetix.network import Network, Reaction, check_balance, parse_reaction
 from kinetix.parameters import Temperature, unit_of
-from kinetix.rates import BASES, BOOKS, VOLUME_BASIS, Basis, Law, free, mass_action, power_law, reversible
+from kinetix.rates import BASES, BOOKS, VOLUME_BASIS, Basis, FunctionLaw, Law, free, mass_action, power_law, reversible
 from kinetix.rates.book import Formula
 from kinetix.studies.numbers import Reference, Written, parse_constant, parse_number
 from kinetix.studies.schema import ReactionSection
@@ -55,9 +55,15 @@ class Chemistry:
 
 
 def chemistry(
-    reactions: Mapping[str, ReactionSection], parameters: Mapping[str, Any], formulas: bool | None, basis: Basis = VOLUME_BASIS
+    reactions: Mapping[str, ReactionSection],
+    parameters: Mapping[str, Any],
+    formulas: bool | None,
+    basis: Basis = VOLUME_BASIS,
+    functions: Mapping[str, FunctionLaw] | None = None,
 ) -> Chemistry:
     """Network, laws and constants of a study, with rates on a basis; all problems at once.
+
+    `functions` are rate laws by reaction that are Python functions.
 
     Raises:
         ReactionError, ExpressionError, ParameterError, UnitError (as one `InputError`): what is wrong in which reaction.
@@ -74,7 +80,11 @@ def chemistry(
     laws, constants = [], {}
     for name, section in reactions.items():
         with problems.collecting():
-            law, own = _law(parsed[name], section, network, named, basis)
+            function = (functions or {}).get(name)
+            if function is not None:
+                law, own = _function_law(parsed[name], section, function, network, named, basis)
+            else:
+                law, own = _law(parsed[name], section, network, named, basis)
             laws.append(law)
             constants.update(own)
     for name, spec in constants.items():
@@ -281,23 +291,7 @@ def _free_law(
     """The law of a formula; `expected` are the dimensions of a named law's constants."""
     name = reaction.name
     what = "rate formula" if section.rate is not None else "named law"
-    if section.orders:
-        raise ParameterError(f"Reaction '{name}': orders beside a {what}. Write the rate as a formula with those orders.")
-    own: dict[str, Specification] = {}
-    for key in ("dH", "dS"):
-        if getattr(section, key) is not None:
-            raise ParameterError(f"Reaction '{name}': {key} beside a {what}; Eyring's law is for mass action. Write k and Ea.")
-    if section.k is not None or section.A is not None:
-        own["k"] = _main_constant(section, name)
-    else:
-        for key in ("Ea", "b", "at"):
-            if getattr(section, key) is not None:
-                raise ParameterError(f"Reaction '{name}': {key} beside a {what}. Give its constants under parameters = {{ ... }}.")
-    for key in ("kf", "kr", "K"):
-        if getattr(section, key) is not None:
-            own[key] = parse_constant(getattr(section, key), f"{name}.{key}", key)
-    for key, value in section.parameters.items():
-        own[key] = parse_constant(value, f"{name}.{key}", key)
+    own = _own_constants(section, name, what)
     used = {symbol.name for symbol in _symbols(text, name) if symbol.kind == "name"}
     shared = {key: Reference(key) for key in named if key in used and key not in own}
     constants: dict[str, Specification] = {**own, **shared}
@@ -315,6 +309,46 @@ def _free_law(
     law = free.law(text, dimensions, network.species, name)
     check_rate_dimension(text, dimensions, name, basis)
     return law, {f"{name}.{key}": spec for key, spec in constants.items()}
+
+
+def _own_constants(section: ReactionSection, name: str, what: str) -> dict[str, Specification]:
+    """The constants of a law that is no mass action, as the reaction gives them."""
+    if section.orders:
+        raise ParameterError(f"Reaction '{name}': orders beside a {what}. Write the rate as a formula with those orders.")
+    own: dict[str, Specification] = {}
+    for key in ("dH", "dS"):
+        if getattr(section, key) is not None:
+            raise ParameterError(f"Reaction '{name}': {key} beside a {what}; Eyring's law is for mass action. Write k and Ea.")
+    if section.k is not None or section.A is not None:
+        own["k"] = _main_constant(section, name)
+    else:
+        for key in ("Ea", "b", "at"):
+            if getattr(section, key) is not None:
+                raise ParameterError(f"Reaction '{name}': {key} beside a {what}. Give its constants under parameters = {{ ... }}.")
+    for key in ("kf", "kr", "K"):
+        if getattr(section, key) is not None:
+            own[key] = parse_constant(getattr(section, key), f"{name}.{key}", key)
+    for key, value in section.parameters.items():
+        own[key] = parse_constant(value, f"{name}.{key}", key)
+    return own
+
+
+def _function_law(
+    reaction: Reaction,
+    section: ReactionSection,
+    function: FunctionLaw,
+    network: Network,
+    named: Mapping[str, Temperature],
+    basis: Basis,
+) -> tuple[Law, dict[str, Specification]]:
+    name = reaction.name
+    if section.law is not None or section.rate is not None:
+        raise ParameterError(f"Reaction '{name}': both a function and a formula are given for its rate. Keep one.")
+    own = _own_constants(section, name, "function")
+    law = function.of(name, network.species)
+    function.check(name, basis.rate, basis.amount)
+    shared = {key: Reference(key) for key, _ in function.constants if key in named and key not in own}
+    return basis.amounts_of(law), {f"{name}.{key}": spec for key, spec in {**own, **shared}.items()}
 
 
 def _symbols(text: str, reaction: str) -> tuple[Symbol, ...]:

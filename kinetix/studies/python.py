@@ -13,7 +13,7 @@ from kinetix.errors import ConditionError, DataError, InputError
 from kinetix.estimation import Iteration
 from kinetix.experiments import Campaign, Vocabulary
 from kinetix.network import Network
-from kinetix.rates import VOLUME_BASIS, Basis
+from kinetix.rates import VOLUME_BASIS, Basis, FunctionLaw
 from kinetix.reactors import BATCH, DIFFERENTIAL, Reactor
 from kinetix.reactors import CSTR as TANK
 from kinetix.results import fit_tree
@@ -38,7 +38,7 @@ class ReactorSetup:
     Attributes:
         network: the reactions.
         reactor: the book from the shelf.
-        rates: rate formulas by reaction, in place of mass action.
+        rates: rate formulas or functions by reaction, in place of mass action.
         orders: orders by reaction and species.
         responses: measured quantities as formulas.
         basis: what the rates are per, and of which amounts.
@@ -46,7 +46,7 @@ class ReactorSetup:
 
     network: Network
     reactor: Reactor
-    rates: Mapping[str, str] = field(default_factory=dict)
+    rates: Mapping[str, str | FunctionLaw] = field(default_factory=dict)
     orders: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     responses: Mapping[str, str] = field(default_factory=dict)
     basis: Basis = VOLUME_BASIS
@@ -65,7 +65,7 @@ class ReactorSetup:
 def CSTR(
     network: Network,
     *,
-    rates: Mapping[str, str] | None = None,
+    rates: Mapping[str, str | FunctionLaw] | None = None,
     orders: Mapping[str, Mapping[str, Any]] | None = None,
     responses: Mapping[str, str] | None = None,
     basis: str = "volume",
@@ -75,7 +75,7 @@ def CSTR(
 
     Args:
         network: reactions, from `parse_network`.
-        rates: rate formulas by reaction in place of mass action: `{"r1": "kf*[A]/(1 + K*[A])"}`.
+        rates: rate formulas by reaction in place of mass action: `{"r1": "kf*[A]/(1 + K*[A])"}`; or functions, from `law`.
         orders: orders by reaction and species: `{"r1": {"A": 1.5}}`.
         responses: measured quantities as formulas: `{"X": "1 - [A]/feed[A]"}`.
         basis: what rates are per: "volume", "catalyst_mass" or "catalyst_area"; "turnover" where rates are measured.
@@ -91,7 +91,7 @@ def CSTR(
 def Batch(
     network: Network,
     *,
-    rates: Mapping[str, str] | None = None,
+    rates: Mapping[str, str | FunctionLaw] | None = None,
     orders: Mapping[str, Mapping[str, Any]] | None = None,
     responses: Mapping[str, str] | None = None,
     basis: str = "volume",
@@ -113,7 +113,7 @@ def Batch(
 def Differential(
     network: Network,
     *,
-    rates: Mapping[str, str] | None = None,
+    rates: Mapping[str, str | FunctionLaw] | None = None,
     orders: Mapping[str, Mapping[str, Any]] | None = None,
     responses: Mapping[str, str] | None = None,
     basis: str = "volume",
@@ -135,7 +135,7 @@ def Differential(
 def _setup(
     network: Network,
     reactor: Reactor,
-    rates: Mapping[str, str] | None,
+    rates: Mapping[str, str | FunctionLaw] | None,
     orders: Mapping[str, Mapping[str, Any]] | None,
     responses: Mapping[str, str] | None,
     basis: Basis,
@@ -308,15 +308,19 @@ def put_together(
 ) -> Problem:
     """The problem that `fit` and `simulate` work on."""
     placed = place_parameters(reactor.network, start, known)
+    functions: dict[str, FunctionLaw] = {}
     for what, by_reaction in (("rate", reactor.rates), ("orders", reactor.orders)):
         for name, value in by_reaction.items():
             reactor.network.reaction_index(name)
             section = placed.reactions[name]
+            if isinstance(value, FunctionLaw):
+                functions[name] = value
+                continue
             section[what] = {**value, **section.get(what, {})} if isinstance(value, Mapping) else value
     if estimate_missing:
-        with_missing_constants(reactor.network, placed.reactions, temperatures_vary(campaign))
+        with_missing_constants(reactor.network, placed.reactions, temperatures_vary(campaign), functions)
     sections = reaction_sections({name: {**section, "balance": "off"} for name, section in placed.reactions.items()})
-    chemical = chemistry(sections, placed.named, formulas=False, basis=reactor.basis)
+    chemical = chemistry(sections, placed.named, formulas=False, basis=reactor.basis, functions=functions)
     spoken = ReactorModel(chemical.network, reactor.reactor, chemical.laws, response_formulas(reactor.responses), reactor.basis)
     if reactor.reactor.measures_rates and any(column.name in reactor.network.species for column in campaign.responses):
         raise DataError(
