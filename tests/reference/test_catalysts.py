@@ -228,3 +228,25 @@ def test_a_unit_or_a_condition_that_does_not_fit_the_basis(study, words):
         simulate({**study, "conditions": study.get("conditions", conditions)})
     for word in words:
         assert word in str(error.value)
+
+
+# ------------------------------------------------------------------------------------------------------------------ deactivation
+
+
+def test_first_order_deactivation_in_a_batch():
+    """The activity as a species: ln(S0/S) = k (1 - exp(-kd t))/kd, kd and k by Arrhenius from two temperatures."""
+    k = {340.0: 2e-3, 360.0: 6e-3}
+    kd = {340.0: 5e-4, 360.0: 4e-3}
+    rows = [f"{T:g},{T},{t},{math.exp(-k[T] * (1 - math.exp(-kd[T] * t)) / kd[T]):.14f}" for T in k for t in (100, 200, 400, 800, 1600)]
+    study = {
+        "reactions": {
+            "r1": {"equation": "S + cat -> P + cat", "k": {"start": "1e-3 L/mol/s"}, "Ea": {"start": "60 kJ/mol"}, "at": "340 K"},
+            "decay": {"equation": "cat -> dead", "k": {"start": "1e-3 1/s"}, "Ea": {"start": "60 kJ/mol"}, "at": "340 K"},
+        },
+        "reactor": {"type": "batch"},
+        "initial": {"S": "1 mol/L", "cat": "1 mol/L", "default": "0 mol/L"},
+    }
+    result = fit(study, "\n".join(["experiment,T [K],time [s],S [mol/L]", *rows]))
+    assert_allclose(parameters(result, "r1.k_ref", "decay.k_ref"), [k[340.0], kd[340.0]], rtol=1e-6)
+    energies = [GAS_CONSTANT * math.log(c[360.0] / c[340.0]) / (1 / 340 - 1 / 360) / 1000 for c in (k, kd)]
+    assert_allclose(parameters(result, "r1.Ea", "decay.Ea"), energies, rtol=1e-6)
