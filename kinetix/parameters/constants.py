@@ -243,7 +243,8 @@ class ConstantBook:
         """Position of a rate constant after Eyring: k_ref (T/T_ref) exp(-dH/R (1/T - 1/T_ref))."""
         stem = name.removesuffix(".k")
         a = constant.dimension.amount if constant.dimension is not None else 0
-        if constant.dimension != CONCENTRATION**a / TIME:
+        dimension = CONCENTRATION**a / TIME
+        if constant.dimension != dimension:
             raise ParameterError(
                 f"Parameter '{name}': Eyring's law is for k in 1/time or concentrations^(1 - n)/time, but here k is {constant.dimension}."
                 " Write Ea in the place of dH (and k or A in the place of dS)."
@@ -258,14 +259,14 @@ class ConstantBook:
         if spec.factor and isinstance(value, Quantity):
             factor = eyring_factor(1.0) * standard * math.exp(value.si / GAS_CONSTANT)
             self.parameters.append(
-                Parameter(f"kB/h*exp(({value})/R)", si_unit(constant.dimension), factor, -np.inf, np.inf, "linear", True, literal=True)
+                Parameter(f"kB/h*exp(({value})/R)", si_unit(dimension), factor, -np.inf, np.inf, "linear", True, literal=True)
             )
             reference, T_ref, inverse = len(self.parameters) - 1, 1.0, 0.0
         else:
             T_ref = spec.at if spec.at is not None else self._reference_temperature(name)
             inverse = 1.0 / T_ref
             if spec.factor:
-                value = self._from_entropy(name, value, spec.energy, standard, T_ref, parse_unit(example_unit(constant.dimension)))
+                value = self._from_entropy(name, value, spec.energy, standard, T_ref, parse_unit(example_unit(dimension)))
             elif spec.at is None and (isinstance(value, Quantity) or value.fixed):
                 raise ParameterError(
                     f"Parameter '{name}' is known and depends on temperature, but at which temperature does it hold?"
