@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from kinetix.network import parse_network as parse_network
     from kinetix.plots import figures as figures
     from kinetix.precision import float64 as float64
+    from kinetix.rates import law as law
     from kinetix.report import text_report as text_report
     from kinetix.simulation import predict as predict
     from kinetix.status import Status as Status
@@ -51,6 +52,7 @@ _HOMES = {
     "figures": "kinetix.plots",
     "fit": "kinetix.studies.python",
     "float64": "kinetix.precision",
+    "law": "kinetix.rates",
     "parse_network": "kinetix.network",
     "parse_quantity": "kinetix.units",
     "predict": "kinetix.simulation",

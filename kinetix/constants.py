@@ -3,6 +3,12 @@
 GAS_CONSTANT = 8.31446261815324
 """Molar gas constant R, J/mol/K (CODATA 2018, exact)."""
 
+BOLTZMANN_CONSTANT = 1.380649e-23
+"""kB, J/K (CODATA 2018, exact)."""
+
+PLANCK_CONSTANT = 6.62607015e-34
+"""h, J s (CODATA 2018, exact)."""
+
 ZERO_CELSIUS = 273.15
 """0 degC in K (exact)."""
 

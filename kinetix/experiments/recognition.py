@@ -11,6 +11,7 @@ Spellings (`_`, `.` and a space are the same in them; A stands for any species, 
     time          t, Zeit, temps, tiempo, tempo, timestamp, datetime, date time, elapsed time, Uhrzeit
     A             [A], C_A, c_A, cA, conc_A, A_out
     feed.A        feed[A], A_feed, A_in, C_A_in, C_A_feed; also A0 and C_A0 where rows are steady states
+    p[A]          p_A, P_A (partial pressure, where rates are measured)
     initial.A     initial[A], A_initial; also A0 and C_A0 where rows are times
     rate[A]       rate_A, r_A; also rate and r where the model has one reaction
     conversion    X
@@ -350,6 +351,7 @@ class _Spellings:
             spellings[f"feed.{species}"] = [
                 *(f"feed[{species}]", f"{species}_feed", f"{species}_in", f"C_{species}_in", f"C_{species}_feed"),
             ]
+            spellings[f"p[{species}]"] = [f"p_{species}", f"P_{species}"]
             spellings[f"initial.{species}"] = [f"initial[{species}]", f"{species}_initial"]
             spellings[f"{start}.{species}"] += [f"{species}0", f"C_{species}0", f"c_{species}0", f"c{species}0"]
         rates = [name for name in vocabulary.responses if re.fullmatch(r"rate\[.+\]", name)]

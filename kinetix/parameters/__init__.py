@@ -3,6 +3,8 @@
 from kinetix.parameters.constants import BoundConstant as BoundConstant
 from kinetix.parameters.constants import ConstantBindings as ConstantBindings
 from kinetix.parameters.constants import ConstantBook as ConstantBook
+from kinetix.parameters.constants import Derivable as Derivable
+from kinetix.parameters.constants import DerivedEntropy as DerivedEntropy
 from kinetix.parameters.constants import DerivedFactor as DerivedFactor
 from kinetix.parameters.constants import bindings as bindings
 from kinetix.parameters.constants import with_literals as with_literals

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -14,12 +15,28 @@ from kinetix.constants import GAS_CONSTANT
 from kinetix.errors import ParameterError
 from kinetix.parameters.specification import Estimate, Number, Temperature
 from kinetix.parameters.table import Parameter, parameter
-from kinetix.rates.arrhenius import Thermal, log_factor
+from kinetix.rates.arrhenius import Thermal, eyring_factor, log_factor
 from kinetix.rates.law import Constant
-from kinetix.units import DIMENSIONLESS, MOLAR_ENERGY, Dimension, Quantity, Unit, require
+from kinetix.units import (
+    CONCENTRATION,
+    DIMENSIONLESS,
+    MOLAR_ENERGY,
+    MOLAR_HEAT_CAPACITY,
+    TIME,
+    Dimension,
+    Quantity,
+    Unit,
+    example_unit,
+    parse_unit,
+    require,
+    si_unit,
+)
 
 ZERO, ONE = -2, -1
 """Positions of the literals 0 and 1 behind the parameters."""
+
+STANDARD_STATE = parse_unit("mol/L")
+"""Of entropies of activation."""
 
 
 @dataclass(frozen=True)
@@ -119,6 +136,36 @@ class DerivedFactor:
         return out[:-2]
 
 
+@dataclass(frozen=True)
+class DerivedEntropy:
+    """The entropy of activation of Eyring's law: dS = R ln(k_ref h/(kB T_ref c0^(1 - n))) + dH/T_ref, J/mol/K.
+
+    `standard` is c0^(1 - n) in SI, of the standard state c0 = 1 mol/L; 1 for a reaction of first order.
+    """
+
+    name: str
+    unit: Unit
+    constant: BoundConstant
+    standard: float
+
+    def value(self, parameters: np.ndarray) -> float:
+        """dS, J/mol/K."""
+        values, c = np.concatenate([parameters, [0.0, 1.0]]), self.constant
+        return GAS_CONSTANT * math.log(values[c.reference] / (eyring_factor(c.T_ref) * self.standard)) + values[c.energy] / c.T_ref
+
+    def gradient(self, parameters: np.ndarray) -> np.ndarray:
+        """d dS / d parameters, (parameter,)."""
+        values, c = np.concatenate([parameters, [0.0, 1.0]]), self.constant
+        out = np.zeros(len(values))
+        out[c.reference] += GAS_CONSTANT / values[c.reference]
+        out[c.energy] += 1.0 / c.T_ref
+        return out[:-2]
+
+
+Derivable = DerivedFactor | DerivedEntropy
+"""What follows from the parameters of one constant."""
+
+
 class ConstantBook:
     """Collects parameters and constants while a problem is put together."""
 
@@ -127,7 +174,7 @@ class ConstantBook:
         self.time = time
         self.parameters: list[Parameter] = []
         self.constants: list[BoundConstant] = []
-        self.derived: list[DerivedFactor] = []
+        self.derived: list[Derivable] = []
 
     def add_parameter(self, name: str, number: Number, dimension: Dimension | None, positive: bool) -> int:
         """Position of a new parameter."""
@@ -141,6 +188,8 @@ class ConstantBook:
 
     def add(self, name: str, constant: Constant, spec: Temperature) -> int:
         """Position of a new constant; `name` is its full name (`r1.k`, `r3.kf`, `k1`)."""
+        if spec.eyring:
+            return self._add_eyring(name, constant, spec)
         equilibrium = constant.name.startswith("K")  # K, K_A, Km: of an equilibrium, by van 't Hoff
         energy_name = "dH" if equilibrium else "Ea"
         if spec.factor and isinstance(spec.value, Estimate) and spec.value.fixed and spec.value.start is not None:
@@ -189,6 +238,65 @@ class ConstantBook:
         if inverse and self.parameters[reference].scale == "log" and not equilibrium:
             self.derived.append(DerivedFactor(f"{stem}.A", bound.unit, bound))
         return self._constant(bound)
+
+    def _add_eyring(self, name: str, constant: Constant, spec: Temperature) -> int:
+        """Position of a rate constant after Eyring: k_ref (T/T_ref) exp(-dH/R (1/T - 1/T_ref))."""
+        stem = name.removesuffix(".k")
+        a = constant.dimension.amount if constant.dimension is not None else 0
+        dimension = CONCENTRATION**a / TIME
+        if constant.dimension != dimension:
+            raise ParameterError(
+                f"Parameter '{name}': Eyring's law is for k in 1/time or concentrations^(1 - n)/time, but here k is {constant.dimension}."
+                " Write Ea in the place of dH (and k or A in the place of dS)."
+            )
+        standard = STANDARD_STATE.factor ** float(a)
+        value = spec.value
+        if spec.factor and isinstance(value, Estimate) and value.fixed and value.start is not None:
+            value = value.start
+        for quantity in (value,) if isinstance(value, Quantity) else (value.start, value.lower, value.upper):
+            if spec.factor and quantity is not None:
+                require(quantity, MOLAR_HEAT_CAPACITY, f"{stem}.dS")
+        if spec.factor and isinstance(value, Quantity):
+            factor = eyring_factor(1.0) * standard * math.exp(value.si / GAS_CONSTANT)
+            self.parameters.append(
+                Parameter(f"kB/h*exp(({value})/R)", si_unit(dimension), factor, -np.inf, np.inf, "linear", True, literal=True)
+            )
+            reference, T_ref, inverse = len(self.parameters) - 1, 1.0, 0.0
+        else:
+            T_ref = spec.at if spec.at is not None else self._reference_temperature(name)
+            inverse = 1.0 / T_ref
+            if spec.factor:
+                value = self._from_entropy(name, value, spec.energy, standard, T_ref, parse_unit(example_unit(dimension)))
+            elif spec.at is None and (isinstance(value, Quantity) or value.fixed):
+                raise ParameterError(
+                    f"Parameter '{name}' is known and depends on temperature, but at which temperature does it hold?"
+                    ' Write at = "350 K" beside it.'
+                )
+            reference = self.add_parameter(f"{stem}.k_ref", value, constant.dimension, constant.positive)
+        energy = self._part(f"{stem}.dH", spec.energy, MOLAR_ENERGY)
+        bound = BoundConstant(name, reference, ONE, energy, T_ref, inverse, self.parameters[reference].unit)
+        if inverse and self.parameters[reference].scale == "log":
+            self.derived.append(DerivedEntropy(f"{stem}.dS", parse_unit("J/mol/K"), bound, standard))
+        return self._constant(bound)
+
+    def _from_entropy(self, name: str, entropy: Number, enthalpy: Number | None, standard: float, T_ref: float, unit: Unit) -> Estimate:
+        """The estimate of an entropy of activation as one of k at the reference temperature."""
+        assert isinstance(entropy, Estimate) and enthalpy is not None
+        stem = name.removesuffix(".k")
+        if entropy.lower is not None or entropy.upper is not None:
+            raise ParameterError(
+                f"Parameter '{stem}.dS': bounds on dS are not what they seem, since dS and dH move together."
+                ' Give k at a temperature instead: k = { start = "...", bounds = [...] }, at = "350 K", dH = { ... }.'
+            )
+        if entropy.start is None:
+            return Estimate(None)
+        dH = enthalpy if isinstance(enthalpy, Quantity) else enthalpy.start
+        if dH is None:
+            raise ParameterError(
+                f"Parameter '{stem}.dS' has a start, but dH has none, so k at a temperature is unknown. Give both, or neither."
+            )
+        k = eyring_factor(T_ref) * standard * math.exp((entropy.start.si - dH.si / T_ref) / GAS_CONSTANT)
+        return Estimate(Quantity(k / unit.factor, unit))
 
     def _constant(self, bound: BoundConstant) -> int:
         self.constants.append(bound)

@@ -50,6 +50,8 @@ class Temperature:
         at: temperature of `value` in K; None: the reference temperature of the data.
         energy: activation energy or enthalpy; None: the constant does not depend on temperature.
         exponent: b of the three-parameter law; None: 0.
+        eyring: whether the law is Eyring's: `energy` is then the enthalpy of activation and `value`, where `factor` is true, the
+            entropy of activation.
     """
 
     value: Number
@@ -57,3 +59,4 @@ class Temperature:
     at: float | None = None
     energy: Number | None = None
     exponent: Number | None = None
+    eyring: bool = False

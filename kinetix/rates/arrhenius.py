@@ -20,7 +20,7 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from kinetix.constants import GAS_CONSTANT
+from kinetix.constants import BOLTZMANN_CONSTANT, GAS_CONSTANT, PLANCK_CONSTANT
 
 
 class Thermal(NamedTuple):
@@ -69,3 +69,14 @@ def log_factor(k_ref: float, exponent: float, energy: float, T_ref: float) -> fl
     18.3155
     """
     return math.log(k_ref) - exponent * math.log(T_ref) + energy / (GAS_CONSTANT * T_ref)
+
+
+def eyring_factor(T: float) -> float:
+    """kB T/h, 1/s: the frequency factor of k = (kB T/h) c0^(1 - n) exp(dS/R) exp(-dH/(R T)), H. Eyring, J. Chem. Phys. 3 (1935) 107.
+
+    Of the constants of a reaction `Thermal` holds it with b = 1: k = k_ref (T/T_ref) exp(-dH/R (1/T - 1/T_ref)).
+
+    >>> f"{eyring_factor(298.15):.4g}"
+    '6.212e+12'
+    """
+    return BOLTZMANN_CONSTANT * T / PLANCK_CONSTANT

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from kinetix.constants import GAS_CONSTANT
 from kinetix.errors import ExpressionError, nearest
 from kinetix.expression import Expression, Symbol, evaluate, parse, symbols, to_text
 from kinetix.rates.law import Constant, Law, Sides
@@ -34,13 +35,15 @@ class FreeRate:
         def lookup(symbol: Symbol) -> Any:
             if symbol.kind == "concentration":
                 return concentrations[symbol.name]
+            if symbol.kind == "pressure":
+                return concentrations[symbol.name] * (GAS_CONSTANT * T)
             return T if symbol.name == "T" else values[symbol.name]
 
         return evaluate(self.expression, lookup)
 
 
 def law(text: str, constants: Mapping[str, Dimension], known: tuple[str, ...], reaction: str) -> Law:
-    """The rate r = `text` in concentrations [X], temperature T and constants by name.
+    """The rate r = `text` in concentrations [X], partial pressures p[X] = [X] R T, temperature T and constants by name.
 
     Args:
         text: for example `kf*[A]*[B]/(1 + K*[A])^2`.
@@ -54,14 +57,16 @@ def law(text: str, constants: Mapping[str, Dimension], known: tuple[str, ...], r
     expression = parse(text)
     species: list[str] = []
     used: list[str] = []
+    amounts: set[str] = set()
     for symbol in symbols(expression):
-        if symbol.kind == "concentration":
+        if symbol.kind in ("concentration", "pressure"):
             if symbol.name not in known:
                 raise ExpressionError(
-                    f"Rate of '{reaction}' uses [{symbol.name}], which is no species of the network"
+                    f"Rate of '{reaction}' uses {symbol}, which is no species of the network"
                     f" (known: {', '.join(known)}).{nearest(symbol.name, known)}"
                 )
             species.append(symbol.name)
+            amounts.add("concentration" if symbol.kind == "concentration" else "partial_pressure")
         elif symbol.kind == "name":
             if symbol.name in constants:
                 used.append(symbol.name)
@@ -71,21 +76,20 @@ def law(text: str, constants: Mapping[str, Dimension], known: tuple[str, ...], r
                     f" Give it under parameters = {{ {symbol.name} = ... }}, or write [{symbol.name}] if it is a concentration."
                     f"{nearest(symbol.name, constants)}"
                 )
-        elif symbol.kind == "pressure":
-            raise ExpressionError(
-                f"Rate of '{reaction}' uses the partial pressure {symbol}; partial pressures are not available yet."
-                f" Write the rate in concentrations, for example [{symbol.name}]."
-            )
         else:
-            raise ExpressionError(f"Rate of '{reaction}' uses {symbol}; a rate may use concentrations [X], T and constants.")
+            raise ExpressionError(
+                f"Rate of '{reaction}' uses {symbol}; a rate may use concentrations [X], partial pressures p[X], T and constants."
+            )
     for name in constants:
         if name not in used:
             raise ExpressionError(
                 f"Rate of '{reaction}': the constant '{name}' is given but '{text}' does not use it. Remove it, or use it."
             )
+    slots = tuple(dict.fromkeys(species))
     return Law(
-        FreeRate(expression, tuple(used), tuple(species)),
+        FreeRate(expression, tuple(used), slots),
         tuple(Constant(name, constants[name]) for name in used),
-        (tuple(species),),
+        (slots,),
         to_text(expression),
+        amounts=frozenset(amounts),
     )

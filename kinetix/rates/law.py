@@ -45,6 +45,7 @@ class Law:
         text: the law as computed, for people.
         product: whether a slot may be filled up with the number 1 without changing the rate (lets laws of different
             molecularity be stacked).
+        amounts: what it is a function of: "concentration", "partial_pressure", or both.
     """
 
     rate: RateFunction
@@ -52,3 +53,4 @@ class Law:
     species: tuple[tuple[str, ...], ...]
     text: str
     product: bool = False
+    amounts: frozenset[str] = frozenset({"concentration"})

@@ -1,4 +1,4 @@
-"""Differential reactor: rates measured at known concentrations.
+"""Differential reactor: rates measured at known concentrations or partial pressures, per volume or per catalyst.
 
     responses: rate[r1] = r_1(c, T),   rate[A] = sum_j nu_Aj r_j(c, T)
 
@@ -7,13 +7,10 @@ Levenspiel, Chemical Reaction Engineering (3rd ed., 1999), chapter 18.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import jax.numpy as jnp
-import numpy as np
 
 from kinetix.network import Kinetics
-from kinetix.rates import Thermal, constants_at
+from kinetix.rates import BASES, Thermal, constants_at
 from kinetix.reactors.reactor import Lane, Reactor, States
 from kinetix.solvers import Options
 from kinetix.status import Status
@@ -29,20 +26,15 @@ def solve(kinetics: Kinetics, thermal: Thermal, lane: Lane, options: Options) ->
     return States(lane["concentrations"][None], lane["T"][None], constants_at(thermal, lane["T"])[None], status, zero)
 
 
-def lane_conditions(given: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Nothing but temperature and concentrations."""
-    del given
-    return {}
-
-
 DIFFERENTIAL = Reactor(
     name="differential",
     summary="rates measured at known concentrations, one row per measurement",
     timed=False,
     conditions={"T": TEMPERATURE, "P": PRESSURE},
+    loadings=dict.fromkeys(BASES),
     needs_feed=False,
     needs_initial=False,
     measures_rates=True,
-    lane_conditions=lane_conditions,
+    loading="",
     solve=solve,
 )

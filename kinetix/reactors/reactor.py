@@ -10,7 +10,8 @@ import jax
 import numpy as np
 
 from kinetix.network import Kinetics
-from kinetix.rates import Thermal
+from kinetix.rates import VOLUME_BASIS, Basis, Thermal
+from kinetix.reactors.loading import Loading
 from kinetix.units import Dimension
 
 
@@ -34,7 +35,8 @@ class States(NamedTuple):
 
 Lane = Mapping[str, Any]
 """One experiment as arrays in SI: `times` (time,), `T` or `program_times` and `program_T` (node,), `feed`, `initial` and
-`concentrations` (species,), `tau`, `predictors` (predictor,), `rtol`, `atol`."""
+`concentrations` (species,), `tau` (s; with rates per catalyst W/Q or S/Q), `loading` (W/V or S/V; absent: 1), `predictors`
+(predictor,), `rtol`, `atol`."""
 
 
 @dataclass(frozen=True)
@@ -45,11 +47,12 @@ class Reactor:
         name: as in a study file.
         summary: one line for people.
         timed: whether its data are readings over time; otherwise each row is an experiment of its own.
-        conditions: conditions that may be given by a column or a constant, and their dimensions.
+        conditions: conditions that may be given by a column or a constant whatever the basis of the rates, and their dimensions.
+        loadings: by basis, what must be given of residence time or catalyst; None: nothing. Other bases are not possible.
         needs_feed: whether every species needs a feed concentration.
         needs_initial: whether every species needs an initial concentration.
         measures_rates: whether its responses are rates at given concentrations.
-        lane_conditions: from given conditions, name -> (lane,), to the arrays that `solve` reads; raises ConditionError.
+        loading: name of the array in which `solve` reads what `loadings` give.
         solve: `(kinetics, thermal, lane, options) -> States`, pure, for one lane.
     """
 
@@ -57,11 +60,33 @@ class Reactor:
     summary: str
     timed: bool
     conditions: Mapping[str, Dimension]
+    loadings: Mapping[str, Loading | None]
     needs_feed: bool
     needs_initial: bool
     measures_rates: bool
-    lane_conditions: Callable[[Mapping[str, np.ndarray]], dict[str, np.ndarray]]
+    loading: str
     solve: Callable[[Kinetics, Thermal, Lane, Any], States]
+
+    def conditions_on(self, basis: Basis) -> dict[str, Dimension]:
+        """Conditions that may be given by a column or a constant where rates have this basis, and their dimensions."""
+        loading = self.loadings.get(basis.name)
+        return {**self.conditions, **(loading.conditions if loading is not None else {})}
+
+    def lane_conditions(
+        self, given: Mapping[str, np.ndarray], basis: Basis = VOLUME_BASIS, total_feed: np.ndarray | None = None
+    ) -> dict[str, np.ndarray]:
+        """From given conditions, name -> (lane,), to the arrays that `solve` reads.
+
+        Args:
+            given: conditions, SI.
+            basis: of the rates.
+            total_feed: sum of the feed concentrations, mol/m^3, (lane,); NaN where one is estimated.
+
+        Raises:
+            ConditionError: the residence time or the catalyst is not given, given twice, or not above zero.
+        """
+        loading = self.loadings.get(basis.name)
+        return {} if loading is None else {self.loading: loading.value(self.name, given, total_feed)}
 
     def __hash__(self) -> int:
         return hash((self.name, self.solve))

@@ -19,7 +19,8 @@ class Formula:
 
     Attributes:
         expression: the formula.
-        places: by symbol; vectors are `c`, `feed`, `initial`, `rate`, `production`, `constant`, `predictor`, `T`, `time`, `tau`.
+        places: by symbol; vectors are `c`, `pressure`, `feed`, `initial`, `rate`, `production`, `constant`, `predictor`,
+            `T`, `time`, `tau`.
     """
 
     expression: Expression

@@ -12,6 +12,7 @@ import numpy as np
 from jax.core import Tracer
 from jax.typing import ArrayLike
 
+from kinetix.constants import GAS_CONSTANT
 from kinetix.network import Kinetics, rates
 from kinetix.parameters import ConstantBindings, with_literals
 from kinetix.precision import fresh, lift
@@ -131,6 +132,8 @@ def _explicit(constants: jax.Array, lane: Lane) -> States:
 
 def _responses(model: Model, states: States, lane: Lane) -> jax.Array:
     vectors = {"c": states.c, "T": states.T[:, None], "constant": states.constants, "time": lane["times"][:, None]}
+    if any(vector == "pressure" for formula in model.formulas for _, (vector, _) in formula.places):
+        vectors["pressure"] = states.c * (GAS_CONSTANT * states.T[:, None])
     parts = [states.c]
     if model.uses_rates and model.kinetics is not None:
         kinetics = model.kinetics

@@ -9,10 +9,10 @@ from kinetix.errors import ExpressionError, nearest
 from kinetix.experiments import Campaign, Vocabulary
 from kinetix.expression import Expression, Symbol, dimension, parse, symbols
 from kinetix.network import Network
-from kinetix.rates import Law
+from kinetix.rates import VOLUME_BASIS, Basis, Law
 from kinetix.reactors import Reactor
 from kinetix.simulation.formulas import Place
-from kinetix.units import CONCENTRATION, RATE, TEMPERATURE, TIME, Dimension
+from kinetix.units import CONCENTRATION, PRESSURE, TEMPERATURE, TIME, Dimension
 
 
 @dataclass(frozen=True)
@@ -24,17 +24,24 @@ class ReactorModel:
         reactor: the book from the shelf.
         laws: rate law of each reaction.
         responses: formulas by name, for example `conversion = 1 - [A]/feed[A]`.
+        basis: what the rates are per, and of which amounts.
     """
 
     network: Network
     reactor: Reactor
     laws: tuple[Law, ...]
     responses: Mapping[str, Expression] = field(default_factory=dict)
+    basis: Basis = VOLUME_BASIS
+
+    @property
+    def conditions(self) -> dict[str, Dimension]:
+        """Conditions that may be given, amounts apart, and their dimensions."""
+        return self.reactor.conditions_on(self.basis)
 
     def rate_responses(self) -> dict[str, Dimension]:
         """`rate[r1]` of every reaction and `rate[A]` of every species."""
         names = [r.name for r in self.network.reactions] + list(self.network.species)
-        return {f"rate[{name}]": RATE for name in names}
+        return {f"rate[{name}]": self.basis.rate for name in names}
 
     def plain_responses(self) -> dict[str, Dimension]:
         """Responses that need no formula, and their dimensions."""
@@ -50,12 +57,13 @@ class ReactorModel:
         responses: dict[str, Dimension | None] = dict(self.plain_responses())
         for name, formula in self.responses.items():
             responses[name] = self.response_dimension(name, formula, constants)
-        conditions: dict[str, Dimension | None] = dict(self.reactor.conditions)
+        conditions: dict[str, Dimension | None] = dict(self.conditions)
         for needed, stem in ((self.reactor.needs_feed, "feed"), (self.reactor.needs_initial, "initial")):
             if needed:
                 conditions.update({f"{stem}.{name}": CONCENTRATION for name in self.network.species})
         if self.reactor.measures_rates:
             conditions.update(dict.fromkeys(self.network.species, CONCENTRATION))
+            conditions.update({f"p[{name}]": PRESSURE for name in self.network.species})
         return Vocabulary(self.network.species, responses, conditions, self.reactor.timed, True)
 
     def response_dimension(self, name: str, formula: Expression, constants: Mapping[str, Dimension]) -> Dimension:
@@ -78,7 +86,7 @@ class ReactorModel:
     def place(self, symbol: Symbol, response: str, constants: Mapping[str, Dimension]) -> tuple[Place, Dimension]:
         """Where a symbol of a response formula takes its value from, and its dimension. Rates count in the network's order."""
         species, reactions = self.network.species, tuple(r.name for r in self.network.reactions)
-        if symbol.kind in ("concentration", "feed", "initial"):
+        if symbol.kind in ("concentration", "pressure", "feed", "initial"):
             if symbol.kind == "feed" and not self.reactor.needs_feed:
                 raise ExpressionError(f"uses {symbol}, but a {self.reactor.name} has no feed. Write initial[{symbol.name}]?")
             if symbol.kind == "initial" and not self.reactor.needs_initial:
@@ -87,19 +95,18 @@ class ReactorModel:
                 raise ExpressionError(
                     f"uses {symbol}, but '{symbol.name}' is no species (known: {', '.join(species)}).{nearest(symbol.name, species)}"
                 )
-            return ({"concentration": "c"}.get(symbol.kind, symbol.kind), species.index(symbol.name)), CONCENTRATION
+            kind = PRESSURE if symbol.kind == "pressure" else CONCENTRATION
+            return ({"concentration": "c"}.get(symbol.kind, symbol.kind), species.index(symbol.name)), kind
         if symbol.kind == "rate":
             if symbol.name in reactions:
-                return ("rate", reactions.index(symbol.name)), RATE
+                return ("rate", reactions.index(symbol.name)), self.basis.rate
             if symbol.name in species:
-                return ("production", species.index(symbol.name)), RATE
+                return ("production", species.index(symbol.name)), self.basis.rate
             raise ExpressionError(
                 f"uses {symbol}, but '{symbol.name}' is no reaction and no species.{nearest(symbol.name, (*reactions, *species))}"
             )
-        if symbol.kind == "pressure":
-            raise ExpressionError(f"uses {symbol}; partial pressures are not available yet. Write a concentration [{symbol.name}].")
         for name, kind in (("T", TEMPERATURE), ("time", TIME), ("tau", TIME)):
-            if symbol.name == name and not (name == "tau" and "tau" not in self.reactor.conditions):
+            if symbol.name == name and not (name == "tau" and "tau" not in self.conditions):
                 return (name, 0), kind
         known = ("T", "time", "tau", *constants)
         raise ExpressionError(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from kinetix.errors import ConditionError, ExpressionError, InputError, KinetixW
 from kinetix.experiments import LONGEST, Campaign, Noise, Table, build_campaign, check_temperature, require_possible
 from kinetix.expression import Expression, parse
 from kinetix.parameters import Temperature, unit_of
+from kinetix.rates import AMOUNTS, BASES, VOLUME_BASIS, Basis
 from kinetix.reactors import PLANNED, REACTORS, Reactor
 from kinetix.simulation import Choice, ReactorModel, Spoken, explicit_model, measured_responses
 from kinetix.solvers import Options
@@ -21,7 +23,7 @@ from kinetix.studies.numbers import Reference, parse_known, parse_noise, parse_n
 from kinetix.studies.problem import Problem, assemble
 from kinetix.studies.responses import check_explicit
 from kinetix.studies.schema import Study
-from kinetix.units import CONCENTRATION, TIME, Dimension, Quantity, parse_quantity, parse_unit
+from kinetix.units import CONCENTRATION, RATE, TIME, Dimension, Quantity, example_unit, parse_quantity, parse_unit
 
 _NOT_CONDITIONS = ("feed", "allow_temperature")
 
@@ -45,21 +47,24 @@ def build_problem(study: Study, tables: Sequence[Table], responses: Choice = mea
         raise StudyError(f'The study has no reactor. Write type = "..." under [reactor], one of {", ".join(REACTORS)}.')
     problems = Problems()
     reactor = None
+    basis = VOLUME_BASIS
     with problems.collecting():
-        reactor = reactor_of(study.reactor.type, study.reactor.basis)
+        basis = basis_of(study.reactor.basis, study.reactor.amounts)
+    with problems.collecting():
+        reactor = reactor_of(study.reactor.type, basis)
         if not reactor.timed and study.simulate.times is not None:
             raise StudyError(f"[simulate] times: nothing in a {reactor.name} reactor depends on time. Remove them.")
     with problems.collecting("[simulate] "):
         simulated_times(study)  # also beside [data], which a fit reads instead: a mistake is told now
     what = None
     with problems.collecting():
-        what = chemistry(study.reactions, study.parameters, study.formulas)
+        what = chemistry(study.reactions, study.parameters, study.formulas, basis)
     formulas = {}
     with problems.collecting():
         formulas = response_formulas(study.responses)
     problems.raise_if_any(InputError)
     assert reactor is not None and what is not None
-    spoken = ReactorModel(what.network, reactor, what.laws, formulas)
+    spoken = ReactorModel(what.network, reactor, what.laws, formulas, basis)
     feed = initial = Amounts({})
     with problems.collecting():
         feed = amounts(study.conditions.get("feed", {}), "feed")
@@ -96,19 +101,36 @@ def response_formulas(written: Mapping[str, str]) -> dict[str, Expression]:
     return formulas
 
 
-def reactor_of(name: str, basis: str = "volume") -> Reactor:
+def basis_of(name: str, amounts: str = "concentration") -> Basis:
+    """The basis of rates of this name, with laws of these amounts.
+
+    Raises:
+        StudyError: unknown.
+    """
+    if name not in BASES:
+        raise StudyError(f'[reactor] basis = "{name}" is unknown. Known: {", ".join(BASES)}.{nearest(name, BASES)}')
+    if amounts not in AMOUNTS:
+        raise StudyError(f'[reactor] amounts = "{amounts}" is unknown. Known: {", ".join(AMOUNTS)}.{nearest(amounts, AMOUNTS)}')
+    return replace(BASES[name], amounts=amounts)
+
+
+def reactor_of(name: str, basis: Basis = VOLUME_BASIS) -> Reactor:
     """The reactor of this name from the shelf.
 
     Raises:
-        StudyError: unknown or not available yet.
+        StudyError: unknown, not available yet, or not with rates on this basis.
     """
-    if basis != "volume":
-        raise StudyError(f'[reactor] basis = "{basis}": only "volume" is available yet. Remove it, and give rates per volume.')
     if name in PLANNED:
         raise StudyError(f'[reactor] type = "{name}" is not available yet. Available: {", ".join(REACTORS)}.')
     if name not in REACTORS:
         raise StudyError(f'[reactor] type = "{name}" is unknown. Known: {", ".join(REACTORS)}.{nearest(name, REACTORS)}')
-    return REACTORS[name]
+    reactor = REACTORS[name]
+    if basis.name not in reactor.loadings:
+        raise StudyError(
+            f'[reactor] basis = "{basis.name}": a {name} reactor is integrated, which needs rates in {example_unit(RATE)} or per catalyst.'
+            f" Write one of {', '.join(reactor.loadings)}, with constants in its units."
+        )
+    return reactor
 
 
 def amounts(section: object, stem: str) -> Amounts:

@@ -6,17 +6,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from kinetix.errors import ExpressionError, InputError, ParameterError, Problems, nearest
+from kinetix.errors import ExpressionError, InputError, ParameterError, Problems, UnitError, nearest
 from kinetix.expression import Symbol, dimension, parse, symbols
 from kinetix.network import Network, Reaction, check_balance, parse_reaction
 from kinetix.parameters import Temperature, unit_of
-from kinetix.rates import BOOKS, Law, free, mass_action, power_law, reversible
+from kinetix.rates import BASES, BOOKS, VOLUME_BASIS, Basis, FunctionLaw, Law, free, mass_action, power_law, reversible
 from kinetix.rates.book import Formula
 from kinetix.studies.numbers import Reference, Written, parse_constant, parse_number
 from kinetix.studies.schema import ReactionSection
 from kinetix.units import (
     CONCENTRATION,
     DIMENSIONLESS,
+    PRESSURE,
     RATE,
     TEMPERATURE,
     TIME,
@@ -29,8 +30,10 @@ from kinetix.units import (
     require,
 )
 
-QUANTITIES = ("k", "A", "Ea", "b", "at", "kf", "kr", "K")
+QUANTITIES = ("k", "A", "Ea", "dH", "dS", "b", "at", "kf", "kr", "K")
 """What a reaction may say of its constants without a formula of its own."""
+
+_OF_K = ("k", "A", "Ea", "dH", "dS", "b", "at")
 
 Specification = Temperature | Reference
 """What stands for one constant: its own value, or the name of a shared one."""
@@ -53,8 +56,16 @@ class Chemistry:
     named: Mapping[str, Temperature]
 
 
-def chemistry(reactions: Mapping[str, ReactionSection], parameters: Mapping[str, Any], formulas: bool | None) -> Chemistry:
-    """Network, laws and constants of a study; all problems at once.
+def chemistry(
+    reactions: Mapping[str, ReactionSection],
+    parameters: Mapping[str, Any],
+    formulas: bool | None,
+    basis: Basis = VOLUME_BASIS,
+    functions: Mapping[str, FunctionLaw] | None = None,
+) -> Chemistry:
+    """Network, laws and constants of a study, with rates on a basis; all problems at once.
+
+    `functions` are rate laws by reaction that are Python functions.
 
     Raises:
         ReactionError, ExpressionError, ParameterError, UnitError (as one `InputError`): what is wrong in which reaction.
@@ -71,7 +82,11 @@ def chemistry(reactions: Mapping[str, ReactionSection], parameters: Mapping[str,
     laws, constants = [], {}
     for name, section in reactions.items():
         with problems.collecting():
-            law, own = _law(parsed[name], section, network, named)
+            function = (functions or {}).get(name)
+            if function is not None:
+                law, own = _function_law(parsed[name], section, function, network, named, basis)
+            else:
+                law, own = _law(parsed[name], section, network, named, basis)
             laws.append(law)
             constants.update(own)
     for name, spec in constants.items():
@@ -100,16 +115,18 @@ def named_constants(parameters: Mapping[str, Any], problems: Problems) -> dict[s
 
 
 def _law(
-    reaction: Reaction, section: ReactionSection, network: Network, named: Mapping[str, Temperature]
+    reaction: Reaction, section: ReactionSection, network: Network, named: Mapping[str, Temperature], basis: Basis
 ) -> tuple[Law, dict[str, Specification]]:
     name = reaction.name
     if section.rate is not None and section.law is not None:
         raise ParameterError(f"Reaction '{name}': both rate and law are given. Keep one.")
     if section.law is not None:
         formula = _named_formula(reaction, section.law)
-        return _free_law(reaction, section, formula.text, network, named, formula.constants)
+        text = formula.text.replace("[", "p[") if basis.amounts == "partial_pressure" else formula.text
+        expected = {key: basis.dimension(dimension) for key, dimension in formula.constants.items()}
+        return _free_law(reaction, section, text, network, named, expected, basis)
     if section.rate is not None:
-        return _free_law(reaction, section, section.rate, network, named, {})
+        return _free_law(reaction, section, section.rate, network, named, {}, basis)
     if section.parameters:
         names = list(section.parameters)
         raise ParameterError(
@@ -118,7 +135,8 @@ def _law(
         )
     reactants, products = dict(reaction.reactants), dict(reaction.products)
     if reaction.reversible:
-        return _reversible_law(reaction, section, reactants, products)
+        law, own = _reversible_law(reaction, section, reactants, products)
+        return basis.law(law), own
     for key in ("kf", "kr", "K"):
         if getattr(section, key) is not None:
             raise ParameterError(
@@ -126,17 +144,18 @@ def _law(
             )
     main = _main_constant(section, name)
     if section.orders or not _small_integers(reactants):
-        return _power_law(reaction, section, reactants, main, network, named)
-    return mass_action.law(reactants), {f"{name}.k": main}
+        law, own = _power_law(reaction, section, reactants, main, network, named, basis)
+        return basis.law(law), own
+    return basis.law(mass_action.law(reactants)), {f"{name}.k": main}
 
 
 def _main_constant(section: ReactionSection, name: str) -> Specification:
-    given = {key: getattr(section, key) for key in ("k", "A", "Ea", "b", "at") if getattr(section, key) is not None}
+    given = {key: getattr(section, key) for key in _OF_K if getattr(section, key) is not None}
     if not given:
         raise ParameterError(f"Reaction '{name}' has no rate constant. Write k = \"0.1 1/s\", or A and Ea.")
     if set(given) == {"k"} and not isinstance(given["k"], Mapping):
         return parse_constant(given["k"], f"{name}.k")
-    return parse_constant(given, f"{name}.k")
+    return parse_constant(given, f"{name}.k", eyring=True)
 
 
 def _small_integers(orders: Mapping[str, float]) -> bool:
@@ -147,7 +166,7 @@ def _reversible_law(
     reaction: Reaction, section: ReactionSection, reactants: dict[str, float], products: dict[str, float]
 ) -> tuple[Law, dict[str, Specification]]:
     name = reaction.name
-    for key in ("k", "A", "Ea", "b", "at"):
+    for key in _OF_K:
         if getattr(section, key) is not None:
             raise ParameterError(
                 f"Reaction '{name}' is reversible ('{reaction.equation}'), so '{key}' is ambiguous. Write kf = {{ ... }} and kr = {{ ... }}"
@@ -166,8 +185,8 @@ def _reversible_law(
     second = "kr" if section.kr is not None else "K"
     law = reversible.law(reactants, products) if second == "kr" else reversible.equilibrium_law(reactants, products)
     return law, {
-        f"{name}.kf": parse_constant(section.kf, f"{name}.kf", "kf"),
-        f"{name}.{second}": parse_constant(getattr(section, second), f"{name}.{second}", second),
+        f"{name}.kf": parse_constant(section.kf, f"{name}.kf", "kf", eyring=True),
+        f"{name}.{second}": parse_constant(getattr(section, second), f"{name}.{second}", second, eyring=second == "kr"),
     }
 
 
@@ -178,6 +197,7 @@ def _power_law(
     main: Specification,
     network: Network,
     named: Mapping[str, Temperature],
+    basis: Basis,
 ) -> tuple[Law, dict[str, Specification]]:
     name = reaction.name
     orders: dict[str, float | None] = dict(reactants)
@@ -201,7 +221,12 @@ def _power_law(
         positive = {species: n for species, n in orders.items() if n}
         if all(n is not None and n > 0 for n in positive.values()):
             return mass_action.law({species: n for species, n in positive.items() if n is not None}), {f"{name}.k": main}
-    return power_law.law(orders, concentration_unit(main, named, name)), {f"{name}.k": main, **fitted}
+    if isinstance(main, Temperature) and main.eyring:
+        raise ParameterError(
+            f"Reaction '{name}': dH with fractional or estimated orders; Eyring's law is for whole orders. Write k and Ea."
+        )
+    reference = concentration_unit(main, named, name) if basis == VOLUME_BASIS else parse_unit(example_unit(basis.amount))
+    return power_law.law(orders, reference), {f"{name}.k": main, **fitted}
 
 
 def _known_order(number: Written, name: str, species: str) -> float:
@@ -253,13 +278,39 @@ def _free_law(
     network: Network,
     named: Mapping[str, Temperature],
     expected: Mapping[str, Dimension],
+    basis: Basis,
 ) -> tuple[Law, dict[str, Specification]]:
     """The law of a formula; `expected` are the dimensions of a named law's constants."""
     name = reaction.name
     what = "rate formula" if section.rate is not None else "named law"
+    own = _own_constants(section, name, what)
+    used = {symbol.name for symbol in _symbols(text, name) if symbol.kind == "name"}
+    shared = {key: Reference(key) for key in named if key in used and key not in own}
+    constants: dict[str, Specification] = {**own, **shared}
+    units = {key: _unit(spec, named, f"{name}.{key}", expected.get(key)) for key, spec in constants.items()}
+    for key, needed in expected.items():
+        if key in units:
+            try:
+                require(units[key], needed, f"{name}.{key}")
+            except UnitError as error:
+                said = "" if basis == VOLUME_BASIS else f", {basis}"
+                raise UnitError(
+                    *(f"Reaction '{name}' ({reaction.equation}) has the rate {text}{said}: {problem}" for problem in error.problems)
+                ) from None
+    dimensions = {key: unit.dimension for key, unit in units.items()}
+    law = free.law(text, dimensions, network.species, name)
+    check_rate_dimension(text, dimensions, name, basis)
+    return law, {f"{name}.{key}": spec for key, spec in constants.items()}
+
+
+def _own_constants(section: ReactionSection, name: str, what: str) -> dict[str, Specification]:
+    """The constants of a law that is no mass action, as the reaction gives them."""
     if section.orders:
         raise ParameterError(f"Reaction '{name}': orders beside a {what}. Write the rate as a formula with those orders.")
     own: dict[str, Specification] = {}
+    for key in ("dH", "dS"):
+        if getattr(section, key) is not None:
+            raise ParameterError(f"Reaction '{name}': {key} beside a {what}; Eyring's law is for mass action. Write k and Ea.")
     if section.k is not None or section.A is not None:
         own["k"] = _main_constant(section, name)
     else:
@@ -271,17 +322,25 @@ def _free_law(
             own[key] = parse_constant(getattr(section, key), f"{name}.{key}", key)
     for key, value in section.parameters.items():
         own[key] = parse_constant(value, f"{name}.{key}", key)
-    used = {symbol.name for symbol in _symbols(text, name) if symbol.kind == "name"}
-    shared = {key: Reference(key) for key in named if key in used and key not in own}
-    constants: dict[str, Specification] = {**own, **shared}
-    units = {key: _unit(spec, named, f"{name}.{key}", expected.get(key)) for key, spec in constants.items()}
-    for key, needed in expected.items():
-        if key in units:
-            require(units[key], needed, f"{name}.{key}")
-    dimensions = {key: unit.dimension for key, unit in units.items()}
-    law = free.law(text, dimensions, network.species, name)
-    check_rate_dimension(text, dimensions, name)
-    return law, {f"{name}.{key}": spec for key, spec in constants.items()}
+    return own
+
+
+def _function_law(
+    reaction: Reaction,
+    section: ReactionSection,
+    function: FunctionLaw,
+    network: Network,
+    named: Mapping[str, Temperature],
+    basis: Basis,
+) -> tuple[Law, dict[str, Specification]]:
+    name = reaction.name
+    if section.law is not None or section.rate is not None:
+        raise ParameterError(f"Reaction '{name}': both a function and a formula are given for its rate. Keep one.")
+    own = _own_constants(section, name, "function")
+    law = function.of(name, network.species)
+    function.check(name, basis.rate, basis.amount)
+    shared = {key: Reference(key) for key, _ in function.constants if key in named and key not in own}
+    return basis.amounts_of(law), {f"{name}.{key}": spec for key, spec in {**own, **shared}.items()}
 
 
 def _symbols(text: str, reaction: str) -> tuple[Symbol, ...]:
@@ -304,8 +363,8 @@ def _unit(spec: Specification, named: Mapping[str, Temperature], where: str, exp
     return unit
 
 
-def check_rate_dimension(text: str, dimensions: Mapping[str, Dimension], reaction: str) -> None:
-    """That a rate formula is an amount per volume and time.
+def check_rate_dimension(text: str, dimensions: Mapping[str, Dimension], reaction: str, basis: Basis = VOLUME_BASIS) -> None:
+    """That a rate formula is an amount per time and volume, or per time and what else the basis says.
 
     Raises:
         ExpressionError: with the dimension found.
@@ -314,15 +373,24 @@ def check_rate_dimension(text: str, dimensions: Mapping[str, Dimension], reactio
     def lookup(symbol: Symbol) -> Dimension:
         if symbol.kind == "concentration":
             return CONCENTRATION
+        if symbol.kind == "pressure":
+            return PRESSURE
         return dimensions.get(symbol.name, TEMPERATURE)
 
     try:
         found = dimension(parse(text), lookup)
     except ExpressionError as error:
         raise ExpressionError(*(f"Rate of '{reaction}': {problem}" for problem in error.problems)) from None
-    if found != RATE:
+    if found != basis.rate:
+        said = "" if basis == VOLUME_BASIS else f" (rates per {basis.per})"
         units = ", ".join(f"{name} ({found_dimension})" for name, found_dimension in dimensions.items())
         raise ExpressionError(
-            f"Rate of '{reaction}': '{text}' has dimension {found}, but {RATE} is needed, for example {example_unit(RATE)}."
-            f" Check the units of its constants: {units}."
+            f"Rate of '{reaction}': '{text}' has dimension {found}, but {basis.rate} is needed{said},"
+            f" for example {example_unit(basis.rate)}. Check the units of its constants: {units}.{_other_basis(found)}"
         )
+
+
+def _other_basis(found: Dimension) -> str:
+    """The basis that a rate of this dimension has, as advice."""
+    fitting = next((basis for basis in BASES.values() if basis.rate == found), None)
+    return f' If rates are per {fitting.per}, write basis = "{fitting.name}" under [reactor].' if fitting is not None else ""

@@ -8,13 +8,12 @@ from kinetix.errors import InputError, ParameterError, Problems, nearest
 from kinetix.expression import symbols
 from kinetix.network import Reaction
 from kinetix.parameters import ConstantBook, Estimate, Temperature
-from kinetix.rates import Constant, Law
+from kinetix.rates import VOLUME_BASIS, Basis, Constant, Law
 from kinetix.simulation import ReactorModel, Spoken
-from kinetix.studies.chemistry import concentration_unit
 from kinetix.studies.given import Given
 from kinetix.studies.numbers import Reference
 from kinetix.studies.responses import formula_expressions
-from kinetix.units import CONCENTRATION, parse_unit
+from kinetix.units import DIMENSIONLESS, si_unit
 
 
 def named_positions(book: ConstantBook, spoken: Spoken, given: Given, problems: Problems) -> dict[str, int]:
@@ -60,9 +59,7 @@ def law_constants(book: ConstantBook, spoken: ReactorModel, given: Given, named:
             expected.add(name)
             if constant.value is not None:
                 with problems.collecting():
-                    main = given.constants.get(f"{reaction.name}.k")
-                    unit = concentration_unit(main, given.named, reaction.name) if constant.dimension == CONCENTRATION else parse_unit("1")
-                    positions[name] = book.add_literal(name, constant.value, unit)
+                    positions[name] = book.add_literal(name, constant.value, si_unit(constant.dimension or DIMENSIONLESS))
                 continue
             spec = given.constants.get(name)
             if spec is None:
@@ -77,15 +74,16 @@ def law_constants(book: ConstantBook, spoken: ReactorModel, given: Given, named:
                     try:
                         positions[name] = book.add(name, constant, spec)
                     except InputError as error:
-                        raise ParameterError(*(_with_order(problem, reaction, law) for problem in error.problems)) from None
+                        raise ParameterError(*(_with_order(problem, reaction, law, spoken.basis) for problem in error.problems)) from None
     for name in given.constants:
         if name not in expected:
             problems.add(f"Parameter '{name}' belongs to no rate law (known: {', '.join(sorted(expected))}).{nearest(name, expected)}")
     return positions
 
 
-def _with_order(problem: str, reaction: Reaction, law: Law) -> str:
+def _with_order(problem: str, reaction: Reaction, law: Law, basis: Basis) -> str:
     """A dimension error of a rate constant also says which reaction and law it serves."""
     if "is needed" not in problem:
         return problem
-    return f"Reaction '{reaction.name}' ({reaction.equation}) has the rate {law.text}, which fixes the dimension: {problem}"
+    said = "" if basis == VOLUME_BASIS else f", {basis}"
+    return f"Reaction '{reaction.name}' ({reaction.equation}) has the rate {law.text}{said}, which fixes the dimension: {problem}"

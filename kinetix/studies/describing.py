@@ -9,9 +9,10 @@ import numpy as np
 from kinetix.network import conserved_totals
 from kinetix.parameters import BoundConstant
 from kinetix.parameters.constants import ONE, ZERO
+from kinetix.rates import VOLUME_BASIS
 from kinetix.simulation import FROM_LANE, ReactorModel
 from kinetix.studies.problem import Problem
-from kinetix.units import CONCENTRATION, Unit, si_unit
+from kinetix.units import CONCENTRATION, Unit, example_unit, si_unit
 
 Row = tuple[str, ...]
 """A reaction's name, its equation and its rate as computed; or something else and what it is."""
@@ -25,6 +26,7 @@ def describe_model(problem: Problem) -> list[Row]:
     totals = conserved_totals(spoken.network)
     return [
         ("reactor", spoken.reactor.summary),
+        *([("rates", f"{example_unit(spoken.basis.rate)}, {spoken.basis}")] if spoken.basis != VOLUME_BASIS else []),
         *((r.name, r.equation, law.text) for r, law in zip(spoken.network.reactions, spoken.laws, strict=True)),
         *((f"d[{name}]/dt by reaction", _net(spoken, name)) for name in spoken.network.species),
         ("conserved", "; ".join(text for text, _ in totals) if totals else "nothing"),

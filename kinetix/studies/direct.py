@@ -10,6 +10,7 @@ import numpy as np
 from kinetix.errors import ParameterError, Problems, StudyError, nearest
 from kinetix.experiments import Table, recognise
 from kinetix.network import Network, parse_network
+from kinetix.rates import FunctionLaw
 from kinetix.simulation import ReactorModel
 from kinetix.studies.building import reactor_of
 from kinetix.studies.chemistry import QUANTITIES
@@ -80,20 +81,34 @@ def _into(section: dict[str, Any], path: list[str], value: Any, name: str) -> No
         raise ParameterError(f"Parameter '{name}' is not understood. Write for example r1.k, r1.Ea, r1.kf.Ea or r1.order.A.")
 
 
-def with_missing_constants(network: Network, sections: Mapping[str, dict[str, Any]], several_temperatures: bool) -> None:
+def with_missing_constants(
+    network: Network,
+    sections: Mapping[str, dict[str, Any]],
+    several_temperatures: bool,
+    functions: Mapping[str, FunctionLaw] | None = None,
+) -> None:
     """Make every constant that mass action needs and nobody gave an estimate without a start, with Ea where temperatures vary.
 
-    Changes `sections` in place; reactions with a rate formula or a named law keep what they have.
+    Changes `sections` in place; reactions with a rate formula or a named law keep what they have. Those
+    with a function (`functions`, by reaction) are given the constants that it declares, without Ea.
     """
     constant: dict[str, Any] = {"k": {}, "Ea": {}} if several_temperatures else {}
     for reaction in network.reactions:
         section = sections[reaction.name]
+        if functions and reaction.name in functions:
+            for name, unit in functions[reaction.name].constants:
+                holder = section if name in QUANTITIES else section.setdefault("parameters", {})
+                holder.setdefault(name, {"unit": unit.text})
+            continue
         if "rate" in section or "law" in section:
             continue
         if reaction.reversible:
             section.setdefault("kf", dict(constant))
             if "kr" not in section and "K" not in section:
                 section["kr"] = dict(constant)
+        elif "dH" in section or "dS" in section:
+            if "dS" not in section:
+                section.setdefault("k", {})
         elif "k" not in section and "A" not in section:
             section.update({"k": {}, **({"Ea": section.get("Ea", {})} if several_temperatures else {})})
 

@@ -15,7 +15,7 @@ from kinetix.analyses.covariance import LinearCovariance, linear_covariance, qua
 from kinetix.errors import ParameterError, SolveError
 from kinetix.estimation import Iteration, Outcome
 from kinetix.estimation.residuals import Evaluation
-from kinetix.parameters import ConstantBindings, DerivedFactor
+from kinetix.parameters import ConstantBindings, Derivable, DerivedEntropy
 from kinetix.precision import float64
 from kinetix.rates import constants_at
 from kinetix.results import Curve, Dense, Derived, FitFacts
@@ -233,28 +233,34 @@ def _timed(problem: Problem) -> bool:
     return isinstance(problem.spoken, ReactorModel) and problem.spoken.reactor.timed
 
 
-def _estimated(factor: DerivedFactor, fixed: np.ndarray) -> bool:
+def _estimated(factor: Derivable, fixed: np.ndarray) -> bool:
     """Whether a part of it was estimated; a factor of known numbers is known."""
     c = factor.constant
     return any(i >= 0 and not fixed[i] for i in (c.reference, c.exponent, c.energy))
 
 
-def _derived(fitted: _Fitted, factor: DerivedFactor) -> Derived:
-    log_value = factor.log_value(fitted.values)
-    error = float(fitted.errors_of(factor.gradient(fitted.values)[None])[0])
+def _derived(fitted: _Fitted, quantity: Derivable) -> Derived:
+    error = float(fitted.errors_of(quantity.gradient(fitted.values)[None])[0])
     error = error if error > 0 else np.nan  # all its parts are held
-    to_unit = factor.unit.scale_from_si
+    to_unit = quantity.unit.scale_from_si
+    T_ref = f"{quantity.constant.T_ref:.6g} K"
+    if isinstance(quantity, DerivedEntropy):
+        entropy = quantity.value(fitted.values)
+        note = f"from k at {T_ref} and dH{'' if quantity.standard == 1 else '; standard state 1 mol/L'}"
+        lower, upper = (float(to_unit(entropy + sign * fitted.q * error)) for sign in (-1.0, 1.0))
+        return Derived(quantity.name, float(to_unit(entropy)), quantity.unit, float(to_unit(error)), lower, upper, note)
+    log_value = quantity.log_value(fitted.values)
     with np.errstate(over="ignore"):
         value, lower, upper = (to_unit(np.exp(log)) for log in (log_value, log_value - fitted.q * error, log_value + fitted.q * error))
     value = float(value) if np.isfinite(value) else np.nan  # a search that ran away leaves no such number
     return Derived(
-        name=factor.name,
+        name=quantity.name,
         value=value,
-        unit=factor.unit,
+        unit=quantity.unit,
         stderr=value * error,
         lower=float(lower),
         upper=float(upper),
-        note=f"from k at {factor.constant.T_ref:.6g} K and Ea; interval from ln A (standard error {error:.2g})",
+        note=f"from k at {T_ref} and Ea; interval from ln A (standard error {error:.2g})",
     )
 
 

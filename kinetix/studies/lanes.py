@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from kinetix.errors import ConditionError, nearest
+from kinetix.constants import GAS_CONSTANT
+from kinetix.errors import ConditionError, Problems, nearest
 from kinetix.experiments import Campaign
 from kinetix.network import padded
 from kinetix.simulation import ExplicitModel, ReactorModel, Spoken
@@ -21,8 +22,12 @@ def lane_arrays(
     temperature_needed: bool,
     rtol: float,
     atol: float | None,
+    *,
+    feed_estimated: bool = False,
 ) -> dict[str, np.ndarray]:
     """Arrays by name with a leading lane axis, SI, as `kinetix.reactors.Lane` lists them.
+
+    `feed_estimated`: whether a feed concentration is a parameter, so that the sum of the feed is not known beforehand.
 
     Raises:
         ConditionError: a condition that the model needs is missing.
@@ -54,8 +59,9 @@ def lane_arrays(
     if initial is not None:
         lanes["initial"] = initial
     if spoken.reactor.measures_rates:
-        lanes["concentrations"] = _measured_concentrations(spoken, campaign)
-    lanes.update(spoken.reactor.lane_conditions(campaign.conditions))
+        lanes["concentrations"] = _measured_concentrations(spoken, campaign, lanes["T"])
+    total_feed = None if feed is None else feed.sum(axis=1) + np.where(feed_estimated, np.nan, 0.0)
+    lanes.update(spoken.reactor.lane_conditions(campaign.conditions, spoken.basis, total_feed))
     largest = max((float(np.max(a)) for a in (feed, initial) if a is not None and a.size), default=1.0)
     by_lane = np.max([a.max(axis=1) for a in (feed, initial) if a is not None] or [np.ones(size)], axis=0)
     by_lane = np.where(by_lane > 0, by_lane, largest if largest > 0 else 1.0)
@@ -63,16 +69,29 @@ def lane_arrays(
     return lanes
 
 
-def _measured_concentrations(spoken: ReactorModel, campaign: Campaign) -> np.ndarray:
+def _measured_concentrations(spoken: ReactorModel, campaign: Campaign, T: np.ndarray) -> np.ndarray:
+    """Concentrations at which rates were measured, mol/m^3, (lane, species); p/(R T) where the data hold partial pressures."""
     species = spoken.network.species
     used = {name for law in spoken.laws for side in law.species for name in side}
+    pressures = any("partial_pressure" in law.amounts for law in spoken.laws)
     out = np.zeros((len(campaign.experiments), padded(len(species))))
+    problems = Problems()
     for i, name in enumerate(species):
-        if name in campaign.conditions:
+        pressure = campaign.conditions.get(f"p[{name}]")
+        if name in campaign.conditions and pressure is not None:
+            problems.add(f"differential: both the concentration and the partial pressure of {name} are given. Keep one.")
+        elif name in campaign.conditions:
             out[:, i] = campaign.conditions[name]
+        elif pressure is not None:
+            out[:, i] = pressure / (GAS_CONSTANT * T)
         elif name in used:
-            raise ConditionError(
-                f"differential: no concentration of {name}, which the rates need."
-                f' Add a column "{name} [mol/L]", or write {name} = "1 mol/L" under [conditions].'
+            what, column, value = (
+                ("partial pressure", f"p[{name}] [bar]", f'"p[{name}]" = "1 bar"')
+                if pressures
+                else ("concentration", f"{name} [mol/L]", f'{name} = "1 mol/L"')
             )
+            problems.add(
+                f'differential: no {what} of {name}, which the rates need. Add a column "{column}", or write {value} under [conditions].'
+            )
+    problems.raise_if_any(ConditionError)
     return out

@@ -146,17 +146,20 @@ def parse_noise(value: object, where: str, expect: Dimension | None = None) -> Q
     return Noise(constant, relative)
 
 
-def parse_constant(value: object, where: str, symbol: str = "k") -> Temperature | Reference:
+def parse_constant(value: object, where: str, symbol: str = "k", *, eyring: bool = False) -> Temperature | Reference:
     """A constant with or without a temperature dependence.
 
     Args:
         value: text, number, an estimate, or a table with `k` (or `A`, or the constant's own name), `Ea` (or `dH`), `b`, `at`.
         where: its full name, for messages.
         symbol: the constant's own name, accepted in place of `k`.
+        eyring: whether it is a rate constant of mass action, so that `dH`, with `dS` or `k`, means Eyring's law.
 
     >>> parse_constant({"A": "1e9 1/s", "Ea": "70 kJ/mol"}, "r1").factor
     True
     """
+    if eyring and isinstance(value, Mapping) and ("dH" in value or "dS" in value):
+        return _eyring(value, where, symbol)
     parts = ("k", "A", symbol, "Ea", "dH", "b")
     if not isinstance(value, Mapping) or not any(key in value for key in parts):
         number = parse_number(value, where)
@@ -199,6 +202,32 @@ def parse_constant(value: object, where: str, symbol: str = "k") -> Temperature 
         _part(value[energy[0]], f"{where.removesuffix('.k')}.{energy[0]}", MOLAR_ENERGY) if energy else None,
         _part(value["b"], f"{where.removesuffix('.k')}.b", DIMENSIONLESS) if "b" in value else None,
     )
+
+
+def _eyring(value: Mapping[str, Any], where: str, symbol: str) -> Temperature:
+    """A rate constant by dH and dS, or by dH and k at a temperature."""
+    known = tuple(dict.fromkeys(("dH", "dS", "k", symbol, "at")))
+    for key in value:
+        if key in ("A", "Ea", "b"):
+            raise ParameterError(f"{where}: '{key}' beside dH or dS, which are Eyring's in the place of A, Ea and b. Keep one pair.")
+        if key not in known:
+            raise ParameterError(f"{where}: unknown key '{key}'. Known: {', '.join(known)}.{nearest(key, known)}")
+    values = [key for key in dict.fromkeys(("dS", "k", symbol)) if key in value]
+    if "dH" not in value or len(values) != 1:
+        found = " and ".join(f"'{key}'" for key in value)
+        raise ParameterError(
+            f'{where}: Eyring\'s law takes dH and dS, or dH and k (with at = "350 K" where k is known); found {found}.'
+            ' Write for example dH = "80 kJ/mol", dS = "-20 J/mol/K".'
+        )
+    entropic = values == ["dS"]
+    stem = where.removesuffix(".k")
+    number = parse_number(value[values[0]], f"{stem}.dS" if entropic else where)
+    if isinstance(number, Reference):
+        raise ParameterError(f"{where}: expected a quantity or a table with start, found the name '{number.name}'.")
+    at = parse_temperature(value["at"], f"{stem}.at") if "at" in value else number.at
+    if entropic and at is not None:
+        raise ParameterError(f"{where}: dS holds at no temperature; 'at' goes with k. Write k = ..., or remove 'at'.")
+    return Temperature(number.number, entropic, at, _part(value["dH"], f"{stem}.dH", MOLAR_ENERGY), None, eyring=True)
 
 
 def _part(value: object, where: str, expect: Dimension) -> Number:

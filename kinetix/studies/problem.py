@@ -10,9 +10,9 @@ import numpy as np
 from kinetix.errors import ConditionError, InputError, ParameterError, Problems
 from kinetix.experiments import Campaign
 from kinetix.network import padded, stack_laws
-from kinetix.parameters import BoundConstant, ConstantBook, DerivedFactor, ParameterTable, bindings
+from kinetix.parameters import BoundConstant, ConstantBook, Derivable, ParameterTable, bindings
 from kinetix.rates import Law
-from kinetix.simulation import Choice, Model, ReactorModel, Spoken, measured_responses
+from kinetix.simulation import FROM_LANE, Choice, Model, ReactorModel, Spoken, measured_responses
 from kinetix.solvers import Options
 from kinetix.studies.amounts import amounts_by_lane
 from kinetix.studies.constants import law_constants, named_positions
@@ -33,7 +33,7 @@ class Problem:
         campaign: conditions and measurements.
         table: the parameters.
         constants: the constants of the laws, in the order of the model's vector of constants.
-        derived: pre-exponential factors that follow from the parameters.
+        derived: pre-exponential factors and entropies of activation that follow from the parameters.
         model: the model as arrays.
         lanes: the experiments as arrays.
         responses: names of the predicted responses.
@@ -49,7 +49,7 @@ class Problem:
     campaign: Campaign
     table: ParameterTable
     constants: tuple[BoundConstant, ...]
-    derived: tuple[DerivedFactor, ...]
+    derived: tuple[Derivable, ...]
     model: Model
     lanes: dict[str, np.ndarray]
     responses: tuple[str, ...]
@@ -107,10 +107,19 @@ def assemble(
     names = responses(spoken, campaign)
     with problems.collecting():
         plain, order, formulas, uses_rates = place_responses(spoken, names, {c.name: i for i, c in enumerate(book.constants)}, book)
-    temperature_needed = any(c.thermal for c in book.constants) or mentions_temperature(spoken, names)
+    temperature_needed = any(c.thermal for c in book.constants) or mentions_temperature(spoken, names, campaign)
     lanes: dict[str, np.ndarray] = {}
     with problems.collecting():
-        lanes = lane_arrays(spoken, campaign, feed, initial, temperature_needed, rtol, atol)
+        lanes = lane_arrays(
+            spoken,
+            campaign,
+            feed,
+            initial,
+            temperature_needed,
+            rtol,
+            atol,
+            feed_estimated=bool((feed_positions != FROM_LANE).any()),
+        )
     meaning = "estimated"
     with problems.collecting():
         meaning = sigma_meaning(campaign, sigma)

@@ -13,12 +13,14 @@ from kinetix.errors import ConditionError, DataError, InputError
 from kinetix.estimation import Iteration
 from kinetix.experiments import Campaign, Vocabulary
 from kinetix.network import Network
+from kinetix.rates import VOLUME_BASIS, Basis, FunctionLaw
 from kinetix.reactors import BATCH, DIFFERENTIAL, Reactor
 from kinetix.reactors import CSTR as TANK
 from kinetix.results import fit_tree
 from kinetix.simulation import Choice, ReactorModel, all_responses, measured_responses
 from kinetix.solvers import Options
-from kinetix.studies.building import amounts, given_conditions, known_conditions, parse_times, response_formulas
+from kinetix.studies.building import amounts as amounts_of
+from kinetix.studies.building import basis_of, given_conditions, known_conditions, parse_times, reactor_of, response_formulas
 from kinetix.studies.chemistry import chemistry
 from kinetix.studies.direct import place_parameters, with_missing_constants
 from kinetix.studies.fitting import fit_problem
@@ -37,16 +39,18 @@ class ReactorSetup:
     Attributes:
         network: the reactions.
         reactor: the book from the shelf.
-        rates: rate formulas by reaction, in place of mass action.
+        rates: rate formulas or functions by reaction, in place of mass action.
         orders: orders by reaction and species.
         responses: measured quantities as formulas.
+        basis: what the rates are per, and of which amounts.
     """
 
     network: Network
     reactor: Reactor
-    rates: Mapping[str, str] = field(default_factory=dict)
+    rates: Mapping[str, str | FunctionLaw] = field(default_factory=dict)
     orders: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     responses: Mapping[str, str] = field(default_factory=dict)
+    basis: Basis = VOLUME_BASIS
 
     def __post_init__(self) -> None:
         if not isinstance(self.network, Network):
@@ -55,70 +59,89 @@ class ReactorSetup:
     def vocabulary(self) -> Vocabulary:
         """What a data file for this reactor may hold; formulas are checked when a problem is put together."""
         responses: dict[str, Dimension | None] = dict.fromkeys(self.responses)
-        plain = ReactorModel(self.network, self.reactor, (), {}).vocabulary({})
+        plain = ReactorModel(self.network, self.reactor, (), {}, self.basis).vocabulary({})
         return Vocabulary(plain.species, {**plain.responses, **responses}, plain.conditions, plain.timed)
 
 
 def CSTR(
     network: Network,
     *,
-    rates: Mapping[str, str] | None = None,
+    rates: Mapping[str, str | FunctionLaw] | None = None,
     orders: Mapping[str, Mapping[str, Any]] | None = None,
     responses: Mapping[str, str] | None = None,
+    basis: str = "volume",
+    amounts: str = "concentration",
 ) -> ReactorSetup:
     """A stirred tank at steady state, isothermal, constant density: 0 = (c_feed - c)/tau + nu r.
 
     Args:
         network: reactions, from `parse_network`.
-        rates: rate formulas by reaction in place of mass action: `{"r1": "kf*[A]/(1 + K*[A])"}`.
+        rates: rate formulas by reaction in place of mass action: `{"r1": "kf*[A]/(1 + K*[A])"}`; or functions, from `law`.
         orders: orders by reaction and species: `{"r1": {"A": 1.5}}`.
         responses: measured quantities as formulas: `{"X": "1 - [A]/feed[A]"}`.
+        basis: what rates are per: "volume", "catalyst_mass" or "catalyst_area"; "turnover" where rates are measured.
+        amounts: what rate laws without a formula are functions of: "concentration" or "partial_pressure".
 
     >>> import kinetix as kx
     >>> kx.CSTR(kx.parse_network("A -> B")).reactor.name
     'cstr'
     """
-    return ReactorSetup(network, TANK, rates or {}, orders or {}, responses or {})
+    return _setup(network, TANK, rates, orders, responses, basis_of(basis, amounts))
 
 
 def Batch(
     network: Network,
     *,
-    rates: Mapping[str, str] | None = None,
+    rates: Mapping[str, str | FunctionLaw] | None = None,
     orders: Mapping[str, Mapping[str, Any]] | None = None,
     responses: Mapping[str, str] | None = None,
+    basis: str = "volume",
+    amounts: str = "concentration",
 ) -> ReactorSetup:
     """A closed reactor of constant volume, with constant or measured temperature: dc/dt = nu r.
 
     Args:
         network: reactions, from `parse_network`.
-        rates, orders, responses: as for `CSTR`; formulas may use initial[A].
+        rates, orders, responses, basis, amounts: as for `CSTR`; formulas may use initial[A].
 
     >>> import kinetix as kx
     >>> kx.Batch(kx.parse_network("A -> B")).reactor.timed
     True
     """
-    return ReactorSetup(network, BATCH, rates or {}, orders or {}, responses or {})
+    return _setup(network, BATCH, rates, orders, responses, basis_of(basis, amounts))
 
 
 def Differential(
     network: Network,
     *,
-    rates: Mapping[str, str] | None = None,
+    rates: Mapping[str, str | FunctionLaw] | None = None,
     orders: Mapping[str, Mapping[str, Any]] | None = None,
     responses: Mapping[str, str] | None = None,
+    basis: str = "volume",
+    amounts: str = "concentration",
 ) -> ReactorSetup:
     """Rates measured at known concentrations: rate[r1], rate[A].
 
     Args:
         network: reactions, from `parse_network`.
-        rates, orders, responses: as for `CSTR`.
+        rates, orders, responses, basis, amounts: as for `CSTR`.
 
     >>> import kinetix as kx
     >>> kx.Differential(kx.parse_network("A -> B")).reactor.measures_rates
     True
     """
-    return ReactorSetup(network, DIFFERENTIAL, rates or {}, orders or {}, responses or {})
+    return _setup(network, DIFFERENTIAL, rates, orders, responses, basis_of(basis, amounts))
+
+
+def _setup(
+    network: Network,
+    reactor: Reactor,
+    rates: Mapping[str, str | FunctionLaw] | None,
+    orders: Mapping[str, Mapping[str, Any]] | None,
+    responses: Mapping[str, str] | None,
+    basis: Basis,
+) -> ReactorSetup:
+    return ReactorSetup(network, reactor_of(reactor.name, basis), rates or {}, orders or {}, responses or {}, basis)
 
 
 def estimate(
@@ -301,21 +324,25 @@ def put_together(
 ) -> Problem:
     """The problem that `fit` and `simulate` work on."""
     placed = place_parameters(reactor.network, start, known)
+    functions: dict[str, FunctionLaw] = {}
     for what, by_reaction in (("rate", reactor.rates), ("orders", reactor.orders)):
         for name, value in by_reaction.items():
             reactor.network.reaction_index(name)
             section = placed.reactions[name]
+            if isinstance(value, FunctionLaw):
+                functions[name] = value
+                continue
             section[what] = {**value, **section.get(what, {})} if isinstance(value, Mapping) else value
     if estimate_missing:
-        with_missing_constants(reactor.network, placed.reactions, temperatures_vary(campaign))
+        with_missing_constants(reactor.network, placed.reactions, temperatures_vary(campaign), functions)
     sections = reaction_sections({name: {**section, "balance": "off"} for name, section in placed.reactions.items()})
-    chemical = chemistry(sections, placed.named, formulas=False)
-    spoken = ReactorModel(chemical.network, reactor.reactor, chemical.laws, response_formulas(reactor.responses))
+    chemical = chemistry(sections, placed.named, formulas=False, basis=reactor.basis, functions=functions)
+    spoken = ReactorModel(chemical.network, reactor.reactor, chemical.laws, response_formulas(reactor.responses), reactor.basis)
     if reactor.reactor.measures_rates and any(column.name in reactor.network.species for column in campaign.responses):
         raise DataError(
             "The data were read for another reactor: here concentrations are conditions. Read them with read_csv(path, reactor)."
         )
-    given = Given(chemical.constants, chemical.named, amounts(placed.feed, "feed"), amounts(placed.initial, "initial"))
+    given = Given(chemical.constants, chemical.named, amounts_of(placed.feed, "feed"), amounts_of(placed.initial, "initial"))
     options = Options(rtol=rtol, max_steps=max_steps)
     return assemble(spoken, campaign, given, title=title, sigma=sigma, options=options, rtol=rtol, atol=atol, responses=responses)
 
@@ -326,4 +353,4 @@ def vocabulary_of(model: Network | ReactorSetup, has_time: bool) -> Vocabulary:
         return model.vocabulary()
     book = BATCH if has_time else TANK
     vocabulary = ReactorSetup(model, book).vocabulary()
-    return Vocabulary(vocabulary.species, vocabulary.responses, {**TANK.conditions, **vocabulary.conditions}, has_time)
+    return Vocabulary(vocabulary.species, vocabulary.responses, {**TANK.conditions_on(VOLUME_BASIS), **vocabulary.conditions}, has_time)

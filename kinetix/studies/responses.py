@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -74,8 +74,8 @@ def in_law_order(formula: Formula, rate_order: np.ndarray) -> Formula:
     return Formula(formula.expression, places)
 
 
-def mentions_temperature(spoken: Spoken, names: tuple[str, ...]) -> bool:
-    """Whether a predicted formula or a rate formula uses T."""
+def mentions_temperature(spoken: Spoken, names: tuple[str, ...], campaign: Campaign) -> bool:
+    """Whether a predicted formula or a rate formula uses T, or turns concentrations into partial pressures or the other way round."""
     formulas = (
         [spoken.responses[n] for n in names if n in spoken.responses] if isinstance(spoken, ReactorModel) else formula_expressions(spoken)
     )
@@ -85,7 +85,23 @@ def mentions_temperature(spoken: Spoken, names: tuple[str, ...]) -> bool:
         if isinstance(law.rate, FreeRate)
         for symbol in symbols(law.rate.expression)
     )
-    return in_laws or any(s.kind == "name" and s.name == "T" for formula in formulas for s in symbols(formula))
+    in_formulas = any(s.kind == "name" and s.name == "T" for formula in formulas for s in symbols(formula))
+    return in_laws or in_formulas or (isinstance(spoken, ReactorModel) and _converts(spoken, formulas, campaign))
+
+
+def _converts(spoken: ReactorModel, formulas: Sequence[Expression], campaign: Campaign) -> bool:
+    """Whether c = p/(R T) is used: amounts are asked for as something else than they are given."""
+    kinds = {"concentration": "concentration", "pressure": "partial_pressure"}
+    asked = {kinds[s.kind] for formula in formulas for s in symbols(formula) if s.kind in kinds}
+    asked.update(amount for law in spoken.laws for amount in law.amounts)
+    if not spoken.reactor.measures_rates:
+        return "partial_pressure" in asked
+    given = {
+        "partial_pressure" if f"p[{name}]" in campaign.conditions else "concentration"
+        for name in spoken.network.species
+        if name in campaign.conditions or f"p[{name}]" in campaign.conditions
+    }
+    return len(asked | given) > 1
 
 
 def predicted_unit(spoken: Spoken, campaign: Campaign, name: str, constants: Mapping[str, Dimension]) -> Unit:

@@ -24,6 +24,8 @@ class ReactionSection(_Section):
     k: Any = Field(default=None, description="rate constant: a quantity is known, a table { start, bounds, scale, fixed, at } is estimated")
     A: Any = Field(default=None, description="pre-exponential factor, with Ea")
     Ea: Any = Field(default=None, description="activation energy")
+    dH: Any = Field(default=None, description="enthalpy of activation, of Eyring's law k = (kB T/h) exp(dS/R) exp(-dH/(R T)), with dS or k")
+    dS: Any = Field(default=None, description="entropy of activation, of a standard state of 1 mol/L")
     b: Any = Field(default=None, description="exponent of the three-parameter law k = A (T/1 K)^b exp(-Ea/(R T))")
     at: Any = Field(default=None, description="temperature at which k holds")
     kf: Any = Field(default=None, description="forward constant of a reversible reaction, with its own A or k, Ea, at")
@@ -43,7 +45,10 @@ class ReactorSection(_Section):
     """The reactor."""
 
     type: str = Field(description="batch, cstr or differential")
-    basis: str = Field(default="volume", description="what a rate is per: volume")
+    basis: str = Field(default="volume", description="what a rate is per: volume, catalyst_mass, catalyst_area or turnover")
+    amounts: str = Field(
+        default="concentration", description="what mass action, orders and named laws are functions of: concentration or partial_pressure"
+    )
 
 
 class DataSection(_Section):

@@ -1,7 +1,7 @@
 """Starts of parameters for which the user gave none, found from the data.
 
-The unit of a constant fixes its size: with a typical concentration c and a typical time t of the data, a constant of dimension
-concentration^a time^b is of the order of c^a t^b. Trial points are spread over three decades about that size, activation energies
+The unit of a constant fixes its size: with a typical concentration c, partial pressure p and rate r of the data, a constant of
+dimension r^a c^b p^d is of the order of r^a c^b p^d. Trial points are spread over three decades about that size, activation energies
 over 20 to 200 kJ/mol, orders over 0 to 3, by a seeded Latin hypercube (McKay, Beckman and Conover, Technometrics 21 (1979) 239).
 The best few are refined by the estimator, and the best of those is the answer.
 """
@@ -9,17 +9,17 @@ The best few are refined by the estimator, and the best of those is the answer.
 from __future__ import annotations
 
 from collections.abc import Callable
-from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
 
+from kinetix.constants import GAS_CONSTANT
 from kinetix.errors import ParameterError
 from kinetix.estimation import Bounds
 from kinetix.parameters import Parameter, ParameterTable
 from kinetix.simulation import ReactorModel
 from kinetix.studies.problem import Problem
-from kinetix.units import CONCENTRATION, DIMENSIONLESS, MOLAR_ENERGY, TIME, example_unit
+from kinetix.units import CONCENTRATION, MOLAR_ENERGY, PRESSURE, Dimension, example_unit
 
 SEED = 20_26
 TRIALS, TRIALS_PER_PARAMETER, REFINED = 32, 16, 8
@@ -63,7 +63,7 @@ def trial_starts(problem: Problem) -> Trials:
     table = problem.table
     wanted = missing(table)
     scales = characteristic_scales(problem)
-    ranges = [start_range(table.parameters[i], *scales) for i in wanted]
+    ranges = [start_range(table.parameters[i], scales) for i in wanted]
     count = TRIALS + TRIALS_PER_PARAMETER * len(wanted)
     rng = np.random.default_rng(SEED)
     cells = np.stack([rng.permutation(count - 1) for _ in wanted], axis=1)
@@ -94,8 +94,17 @@ def _farthest(p: Parameter) -> Range:
     return Range(-np.inf, np.inf)
 
 
-def characteristic_scales(problem: Problem) -> tuple[float, float]:
-    """A typical concentration (mol/m^3) and a typical time (s) of the data."""
+class Scales(NamedTuple):
+    """Typical amounts and rates of the data, SI, and the dimension of a rate."""
+
+    concentration: float
+    pressure: float
+    rate: float
+    rate_dimension: Dimension
+
+
+def characteristic_scales(problem: Problem) -> Scales:
+    """A typical concentration (mol/m^3), partial pressure (Pa) and rate (on the basis of the model) of the data."""
     lanes = problem.lanes
     amounts = [np.asarray(lanes[name]).max() for name in ("feed", "initial", "concentrations") if name in lanes]
     measured = np.abs(problem.observed[problem.weights > 0])
@@ -103,20 +112,33 @@ def characteristic_scales(problem: Problem) -> tuple[float, float]:
     if any(concentrations) and measured.size:
         amounts.append(np.abs(problem.observed[..., concentrations]).max())
     concentration = max([float(a) for a in amounts if a > 0], default=1000.0)
+    T = np.median(lanes["T"] if "T" in lanes else lanes["program_T"])
+    assert isinstance(problem.spoken, ReactorModel)
+    return Scales(
+        concentration,
+        concentration * GAS_CONSTANT * float(T),
+        concentration / _characteristic_time(problem, concentration, measured),
+        problem.spoken.basis.rate,
+    )
+
+
+def _characteristic_time(problem: Problem, concentration: float, measured: np.ndarray) -> float:
+    """A typical time, s; with rates per catalyst a typical space time, W/Q."""
+    lanes = problem.lanes
     if "tau" in lanes:
-        return concentration, float(np.median(lanes["tau"]))
+        return float(np.median(lanes["tau"]))
     times = problem.campaign.times[problem.campaign.times > 0]
     if times.size:
-        return concentration, float(np.median(times))
+        return float(np.median(times)) * float(np.median(lanes.get("loading", 1.0)))
     rates = measured[measured > 0]
-    return concentration, concentration / float(np.median(rates)) if rates.size else 1.0
+    return concentration / float(np.median(rates)) if rates.size else 1.0
 
 
-def start_range(parameter: Parameter, concentration: float, time: float) -> Range:
+def start_range(parameter: Parameter, scales: Scales) -> Range:
     """Where to look for the start of one parameter, within its bounds.
 
     Raises:
-        ParameterError: its dimension is not made of concentrations and times.
+        ParameterError: its dimension is not made of rates, concentrations and partial pressures.
     """
     dimension, name = parameter.unit.dimension, parameter.name
     if dimension == MOLAR_ENERGY:
@@ -124,7 +146,7 @@ def start_range(parameter: Parameter, concentration: float, time: float) -> Rang
     elif parameter.scale == "linear" and dimension.dimensionless:
         lower, upper = ORDERS
     else:
-        size = _size(parameter, concentration, time)
+        size = _size(parameter, scales)
         if parameter.scale == "linear":
             lower, upper = 0.0, 2.0 * size
         else:
@@ -143,33 +165,32 @@ def start_range(parameter: Parameter, concentration: float, time: float) -> Rang
     return Range(float(lower), float(upper))
 
 
-def _size(parameter: Parameter, concentration: float, time: float) -> float:
-    """c^a t^b for a constant of dimension concentration^a time^b."""
-    a, b = _powers(parameter)
-    if parameter.unit.dimension != CONCENTRATION**a * TIME**b * DIMENSIONLESS:
+def _size(parameter: Parameter, scales: Scales) -> float:
+    """r^a c^b p^d for a constant of dimension rate^a concentration^b pressure^d."""
+    powers = _powers(parameter, scales.rate_dimension)
+    if powers is None:
         raise ParameterError(
             f"Parameter '{parameter.name}' has no start, and its unit {parameter.unit.text} does not tell its size."
             f' Write start = "<number> {example_unit(parameter.unit.dimension)}".'
         )
-    return concentration ** float(a) * time ** float(b)
+    return float(np.exp(powers @ np.log([scales.rate, scales.concentration, scales.pressure])))
 
 
-def _powers(parameter: Parameter) -> tuple[Fraction, Fraction]:
-    """Powers of amount and of time in its dimension."""
-    names = ("length", "mass", "time", "temperature", "amount", "current", "luminosity")
-    exponents = dict(zip(names, parameter.unit.dimension.exponents, strict=True))
-    return exponents["amount"], exponents["time"]
+def _powers(parameter: Parameter, rate: Dimension) -> np.ndarray | None:
+    """a, b, d of dimension rate^a concentration^b pressure^d; None where it is not of that kind."""
+    wanted = np.array(parameter.unit.dimension.exponents, dtype=float)
+    parts = np.array([d.exponents for d in (rate, CONCENTRATION, PRESSURE)], dtype=float).T
+    powers = np.linalg.lstsq(parts, wanted)[0]
+    return powers if np.allclose(parts @ powers, wanted, atol=1e-9) else None
 
 
 def searchable(problem: Problem) -> bool:
     """Whether starts of all free parameters could be found from the data."""
-
-    def tells_size(p: Parameter) -> bool:
-        a, b = _powers(p)
-        return p.unit.dimension == MOLAR_ENERGY or p.unit.dimension == CONCENTRATION**a * TIME**b * DIMENSIONLESS
-
-    table = problem.table
-    return isinstance(problem.spoken, ReactorModel) and all(tells_size(table.parameters[i]) for i in table.free)
+    if not isinstance(problem.spoken, ReactorModel):
+        return False
+    rate = problem.spoken.basis.rate
+    free = (problem.table.parameters[i] for i in problem.table.free)
+    return all(p.unit.dimension == MOLAR_ENERGY or _powers(p, rate) is not None for p in free)
 
 
 def best_starts(trials: Trials, ssr: Callable[[np.ndarray], float]) -> list[np.ndarray]:

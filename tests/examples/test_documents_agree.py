@@ -15,7 +15,7 @@ import kinetix
 from docs.site.pages import table_of_keys
 from kinetix.cli.app import app
 from kinetix.errors import StudyError
-from kinetix.studies.building import build_problem, reactor_of
+from kinetix.studies.building import basis_of, build_problem, reactor_of
 from kinetix.studies.schema import parse_study
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -65,10 +65,13 @@ def test_settings_mean_something(document):
     for match in TOML.finditer(text_of(document)):
         block = {"schema": 1, **tomllib.loads(match["body"])}
         study = parse_study(block, document)
+        basis = {"basis": "volume", "amounts": "concentration"}
         if study.reactor is not None:
-            reactor_of(study.reactor.type, study.reactor.basis)
+            basis = {"basis": study.reactor.basis, "amounts": study.reactor.amounts}
+            reactor_of(study.reactor.type, basis_of(basis["basis"], basis["amounts"]))
         if study.reactions:
-            closed = {"reactor": {"type": "batch"}, "initial": {"default": "1 mol/L"}, "conditions": {"T": "350 K"}}
+            loading = {"W/V": "1 g/L"} if basis["basis"] == "catalyst_mass" else {}
+            closed = {"reactor": {"type": "batch", **basis}, "initial": {"default": "1 mol/L"}, "conditions": {"T": "350 K", **loading}}
             kept = {name: block[name] for name in ("schema", "reactions", "parameters", "formulas") if name in block}
             build_problem(parse_study(kept | closed, document), [])
 

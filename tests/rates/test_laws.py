@@ -81,7 +81,7 @@ def test_free_rate_equals_its_formula_and_compares_equal():
 
 @pytest.mark.parametrize(
     ("text", "words"),
-    [("k9*[A]", ["r1", "k9"]), ("kf*[a]", ["r1", "[a]", "A"]), ("kf*p[A]", ["p[A]"]), ("kf*feed[A]", ["feed[A]"])],
+    [("k9*[A]", ["r1", "k9"]), ("kf*[a]", ["r1", "[a]", "A"]), ("kf*p[D]", ["p[D]", "A"]), ("kf*feed[A]", ["feed[A]"])],
 )
 def test_free_rate_errors(text, words):
     with pytest.raises(ExpressionError) as error:

@@ -1,4 +1,4 @@
-"""Small inputs on which tools fail in practice (cases o02 to o14 of the pains), each with its right answer and its tolerance."""
+"""Small inputs on which tools fail in practice (cases o01 to o14 of the pains), each with its right answer and its tolerance."""
 
 import jax
 import jax.numpy as jnp
@@ -9,10 +9,11 @@ from scipy.stats import t as student
 
 import kinetix as kx
 from kinetix.constants import GAS_CONSTANT
-from kinetix.errors import InputError
+from kinetix.errors import InputError, SolveError
 from kinetix.io.tables import read_table
 from kinetix.results import fit_tree
 from kinetix.simulation import all_responses
+from kinetix.status import Status
 from kinetix.studies import arrhenius_study, build_problem, describe_problem, fit_problem, parse_study
 from tests.reference.studies import fit, parameters, problem, simulate, simulated, statistic, unit
 
@@ -29,6 +30,37 @@ def check(case, name, found):
 
 def batch(reactions, initial, **sections):
     return {"reactions": reactions, "reactor": {"type": "batch"}, "initial": initial, **sections}
+
+
+# ------------------------------------------------------------------------------------------------------ o01: out of steps
+
+
+def robertson(**sections):
+    reactions = {
+        "r1": {"equation": "A -> B", "k": "0.04 1/s"},
+        "r2": {"equation": "B + B -> B + C", "k": "3e7 L/mol/s"},
+        "r3": {"equation": "B + C -> A + C", "k": "1e4 L/mol/s"},
+    }
+    return batch(reactions, {"A": "1 mol/L", "default": "0 mol/L"}, simulate={"times": ["1e5 s"]}, **sections)
+
+
+def test_o01_out_of_steps_is_no_number(data):
+    case = data("o01-step-limit")
+    limited, whole = simulate(robertson(solver={"max_steps": 20})), simulate(robertson())
+    statuses = [Status(int(tree["simulation"]["status"].item())) for tree in (limited, whole)]
+    assert statuses[0] is Status.STEP_LIMIT
+    check(case, "limited_run_status_is_success", statuses[0].ok)
+    check(case, "default_run_status_is_success", statuses[1].ok)
+    assert np.isnan(limited["simulation"]["predicted"].values).all()
+    check(case, "C(1e5 s), default run, mol/L", simulated(whole, "C")[0, 0])
+
+
+def test_o01_a_fit_says_so_too():
+    study = robertson(solver={"max_steps": 20}, data={"columns": {"time": "time [s]", "C": "C [mol/L]"}})
+    study["reactions"]["r1"]["k"] = {"start": "0.04 1/s"}
+    del study["simulate"]
+    with pytest.raises(SolveError, match="step limit"):
+        fit(study, "time,C\n1e5,0.98\n2e5,0.99\n")
 
 
 # ------------------------------------------------------------------------------------------ o02: what a given sigma means
@@ -230,6 +262,33 @@ def test_o06_the_band_of_k_uses_the_joint_covariance(data):
     check(case, "ln k(325 K)", k)
     expected = next(entry["value"] for entry in case.facts["expect"] if entry["name"] == "sd of ln k(325 K), with covariance")
     assert (upper - lower) / 2 / student.ppf(0.975, 4) == pytest.approx(expected, rel=1e-3)
+
+
+# ------------------------------------------------------------------------------------------------ o07: ln k or k itself
+
+
+@pytest.mark.parametrize(
+    ("part", "side", "sections"),
+    [
+        ("a", "log(k)", {"data": {"ignore": ["sigma [1/s]"]}}),
+        ("b", "k", {"fit": {"sigma": "trusted"}}),
+        ("c", "log(k)", {"fit": {"sigma": "trusted"}}),
+    ],
+)
+def test_o07_the_error_model_decides(part, side, sections, data):
+    """(a) equal weights on ln k, (b) equal weights on k, (c) ln k weighted by k/sigma."""
+    case = data("o07-log-or-direct")
+    constant = {"k": {"start": "0.01 1/s"}, "Ea": {"start": "40 kJ/mol"}}
+    result = fit({"model": {side: side}, "parameters": {"k": constant}, **sections}, text(case))
+    (Ea,), (se_Ea,) = parameters(result, "k.Ea"), parameters(result, "k.Ea", quantity="stderr")
+    check(case, f"{part}: Ea, J/mol", Ea * 1000)
+    if part == "b":
+        check(case, "b: se_Ea, J/mol (sigma trusted)", se_Ea * 1000)
+    if part != "c":
+        A = result["parameters"].to_dataset().sel(derived="k.A")["derived_value"].item()
+        check(case, f"{part}: lnA", np.log(A))
+    assert result.attrs["sigma_meaning"] == ("estimated" if part == "a" else "trusted")
+    assert result["predictions"]["response"].values.tolist() == [side]  # the choice is written in the result
 
 
 # --------------------------------------------------------------------------------------------------- o10: double precision

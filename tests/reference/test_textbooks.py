@@ -238,3 +238,22 @@ def test_parmest_stirred_tank(start, data):
         assert found == pytest.approx(answer, abs=tolerance[f"{name}_abs"])
     last = result["predictions"]["predicted"].sel(response="C").values[-1, 0]
     assert last == pytest.approx(expected["predicted_cc_row_19"], abs=tolerance["predicted_cc_abs"])
+
+
+def test_a_ratio_as_response(case):
+    """y = B/(B + C) is 0/0 in the model where the batch starts; that reading is left out, and negative ones of A, as in the example."""
+    kipet = case("kipet-ratio-observable")
+    expected, tolerance = kipet.facts["expected"], kipet.facts["tolerance"]
+    columns = kipet.columns()
+    rows = [f"{t},{A if A >= 0 else ''},{y if t > 0 else ''}" for t, A, y in zip(columns["time"], columns["A"], columns["y"], strict=True)]
+    study = {
+        **series(2.0, 0.2),
+        "responses": {"y": "[B]/([B] + [C])"},
+        "data": {"columns": {"time": "time [s]", "A": "A [mol/L]", "y": "y [-]"}},
+    }
+    result = fit(study, "\n".join(["time,A,y", *rows]))
+    assert_allclose(parameters(result, "r1.k", "r2.k"), list(expected["parameters"].values()), rtol=tolerance["parameters_rel"])
+    errors = list(expected["std_errors_linear"].values())
+    assert_allclose(parameters(result, "r1.k", "r2.k", quantity="stderr"), errors, rtol=1e-4)  # printed in full; no tolerance is given
+    assert statistic(result, "ssr") == pytest.approx(expected["objective"], rel=tolerance["objective_rel"])
+    assert statistic(result, "dof") == expected["n_residuals"] - 2

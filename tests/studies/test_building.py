@@ -139,8 +139,8 @@ ORDER = "0.1 mol/L/min"
         ),
         (
             reaction(rate="kf*p[A]", parameters={"kf": "1 1/min"}),
-            "Rate of 'r1' uses the partial pressure p[A]; partial pressures are not available yet."
-            " Write the rate in concentrations, for example [A].",
+            "Rate of 'r1': 'kf*p[A]' has dimension pressure/time, but amount/volume/time is needed, for example mol/L/s."
+            " Check the units of its constants: kf (1/time).",
         ),
         (reaction(**RATE, Ea="60 kJ/mol"), "Reaction 'r1': Ea beside a rate formula. Give its constants under parameters = { ... }."),
         (reaction(**RATE, orders={"A": 1}), "Reaction 'r1': orders beside a rate formula. Write the rate as a formula with those orders."),
@@ -206,8 +206,18 @@ def test_reactions_and_their_constants(change, words):
         ({"reactor.type": "semibatch"}, '[reactor] type = "semibatch" is not available yet. Available: batch, cstr, differential.'),
         ({"reactor.type": "cstrr"}, "[reactor] type = \"cstrr\" is unknown. Known: batch, cstr, differential. Did you mean 'cstr'?"),
         (
-            {"reactor.basis": "catalyst_mass"},
-            '[reactor] basis = "catalyst_mass": only "volume" is available yet. Remove it, and give rates per volume.',
+            {"reactor.basis": "catalyst"},
+            '[reactor] basis = "catalyst" is unknown. Known: volume, catalyst_mass, catalyst_area, turnover.'
+            " Did you mean 'catalyst_mass'?",
+        ),
+        (
+            {"reactor.amounts": "pressure"},
+            "[reactor] amounts = \"pressure\" is unknown. Known: concentration, partial_pressure. Did you mean 'partial_pressure'?",
+        ),
+        (
+            {"reactor.basis": "turnover"},
+            '[reactor] basis = "turnover": a cstr reactor is integrated, which needs rates in mol/L/s or per catalyst.'
+            " Write one of volume, catalyst_mass, catalyst_area, with constants in its units.",
         ),
         ({"reactor": None}, 'The study has no reactor. Write type = "..." under [reactor], one of batch, cstr, differential.'),
         ({"reactions": None}, "The study has neither [reactions] nor [model]. Write one of them."),

@@ -30,7 +30,7 @@ def problems(**change):
         ),
         (
             {"reactor": {"type": "cstr", "tau": "5 min"}},
-            "study.toml, [reactor] tau: unknown key 'tau'. Known: type, basis.",
+            "study.toml, [reactor] tau: unknown key 'tau'. Known: type, basis, amounts.",
         ),
         ({"reactor": {}}, "study.toml, [reactor] type: missing. Write type = ... (batch, cstr or differential)."),
         (

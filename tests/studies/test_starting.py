@@ -9,7 +9,7 @@ from kinetix.parameters import Parameter
 from kinetix.report import text_report
 from kinetix.results import fit_tree
 from kinetix.studies import build_problem, fit_problem, parse_study, starting
-from kinetix.units import parse_unit
+from kinetix.units import RATE, parse_unit
 
 
 def problem(study, text):
@@ -24,22 +24,33 @@ def values(tree):
     }
 
 
+SCALES = starting.Scales(500.0, 1.5e6, 500.0 / 60.0, RATE)
+
+
 @pytest.mark.parametrize(
     ("unit", "size"),
-    [("1/s", 1 / 60), ("L/mol/s", 1 / 60 / 500 * 1000), ("mol/L/s", 500 / 60 / 1000), ("L/mol", 1000 / 500), ("mol/L", 500 / 1000)],
+    [
+        ("1/Pa", 1 / 1.5e6),
+        ("mol/m^3/s/Pa", 500 / 60 / 1.5e6),
+        ("1/s", 1 / 60),
+        ("L/mol/s", 1 / 60 / 500 * 1000),
+        ("mol/L/s", 500 / 60 / 1000),
+        ("L/mol", 1000 / 500),
+        ("mol/L", 500 / 1000),
+    ],
 )
 def test_the_unit_of_a_constant_fixes_its_size(unit, size):
     p = Parameter("r1.k", parse_unit(unit), np.nan, -np.inf, np.inf, "log", False)
-    lower, upper = starting.start_range(p, 500.0, 60.0)
+    lower, upper = starting.start_range(p, SCALES)
     assert np.exp((lower + upper) / 2) == pytest.approx(parse_unit(unit).factor * size, rel=1e-12)
     assert np.exp(upper - lower) == pytest.approx(1e6)
 
 
 def test_bounds_are_respected():
     p = Parameter("r1.k", parse_unit("1/s"), np.nan, 1e-9, 1e-8, "log", False)
-    assert starting.start_range(p, 500.0, 60.0) == pytest.approx((np.log(1e-9), np.log(1e-8)))
+    assert starting.start_range(p, SCALES) == pytest.approx((np.log(1e-9), np.log(1e-8)))
     one_sided = Parameter("r1.k", parse_unit("1/s"), np.nan, 1e6, np.inf, "log", False)
-    lower, upper = starting.start_range(one_sided, 500.0, 60.0)
+    lower, upper = starting.start_range(one_sided, SCALES)
     assert lower == pytest.approx(np.log(1e6)) and upper > lower
 
 
