@@ -229,7 +229,7 @@ def temperatures(campaign: Campaign) -> np.ndarray | None:
 
 def temperature_without_effect(problem: Problem) -> list[str]:
     """A sentence where the temperatures of the data differ and nothing in the model asks for them."""
-    asked = any(c.thermal for c in problem.constants) or mentions_temperature(problem.spoken, problem.responses)
+    asked = any(c.thermal for c in problem.constants) or mentions_temperature(problem.spoken, problem.responses, problem.campaign)
     if asked or not isinstance(problem.spoken, ReactorModel) or not temperatures_vary(problem.campaign):
         return []
     T = temperatures(problem.campaign)
