@@ -7,13 +7,15 @@ are told at once.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 
-from kinetix.errors import DataError, Problems
+from kinetix.errors import DataError, KinetixWarning, Problems
 from kinetix.experiments.assembly import assembled, condition_units
 from kinetix.experiments.campaign import Campaign
 from kinetix.experiments.lanes import lanes_of
-from kinetix.experiments.plausibility import check_conditions, check_constants, check_times, warn_of_temperatures, warn_of_times
+from kinetix.experiments.plausibility import check_conditions, check_constants, check_times, odd_temperatures, odd_times
 from kinetix.experiments.readings import Noise, check_negative_readings, fill_sigma, responses_of
 from kinetix.experiments.recognition import Vocabulary, check_columns, recognise
 from kinetix.experiments.settings import settings_of
@@ -62,7 +64,7 @@ def build_campaign(
         DataError: everything that is wrong in the tables, one sentence per problem with table, line and column.
 
     Warns:
-        KinetixWarning: a temperature column outside 150-3000 K, a time beyond ten years.
+        KinetixWarning: each of the campaign's warnings: a temperature column outside 150-3000 K, a time beyond ten years, two equal tables.
 
     >>> from kinetix.experiments.table import parse_table
     >>> from kinetix.units import CONCENTRATION, TEMPERATURE
@@ -102,10 +104,12 @@ def build_campaign(
     if not lanes and not problems.found:
         problems.add(f"{', '.join(table.source for table in tables)}: no row holds a number of the model.")
     problems.raise_if_any(DataError)
+    suspicions = [sentence for table in tables for sentence in table.warnings]
     for sheet in sheets:
-        warn_of_times(sheet)
-        if temperatures:
-            warn_of_temperatures(sheet, vocabulary)
+        suspicions += [*odd_times(sheet), *(odd_temperatures(sheet, vocabulary) if temperatures else ())]
+    for sentence in suspicions:
+        warnings.warn(sentence, KinetixWarning, stacklevel=2)
     constants = {name: quantity.si for name, quantity in conditions.items()}
     units = {name: quantity.unit for name, quantity in conditions.items()} | condition_units(sheets)
-    return assembled(lanes, responses, settings, constants, units, sheets, [*unit_notes, *lane_notes, *setting_notes])
+    campaign = assembled(lanes, responses, settings, constants, units, sheets, [*unit_notes, *lane_notes, *setting_notes])
+    return replace(campaign, warnings=tuple(suspicions))

@@ -48,6 +48,7 @@ class Campaign:
         lines: (lane, time) line numbers in the lane's table; 0 in padding. In long form the line of the first reading at that time.
         remarks: the cells of text columns.
         notes: what was recognised and assumed, as sentences.
+        warnings: what looks like a mistake in the data, as sentences.
         rows_read: data rows of all tables.
         values_used: measured values.
         data_hash: SHA-256 of the labels and the SI numbers; how the file is written does not count, unless a unit changes the last digit.
@@ -70,3 +71,4 @@ class Campaign:
     rows_read: int
     values_used: int
     data_hash: str
+    warnings: tuple[str, ...] = ()

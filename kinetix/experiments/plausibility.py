@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
 
-from kinetix.errors import ConditionError, KinetixWarning, Problems, nearest
+from kinetix.errors import ConditionError, Problems, nearest
 from kinetix.experiments.recognition import Column, Meaning, Recognition, Vocabulary, describe
 from kinetix.experiments.sheet import Sheet
 from kinetix.units import AMOUNT, CONCENTRATION, FLOW, MASS, PRESSURE, TEMPERATURE, TIME, VOLUME, Dimension, Quantity
@@ -136,22 +135,21 @@ def check_constants(
                 )
 
 
-def warn_of_times(sheet: Sheet) -> None:
+def odd_times(sheet: Sheet) -> Iterator[str]:
     """A time of more than ten years is probably in another unit than its header says, or a date in seconds."""
     column = sheet.recognition.find("time")
     if sheet.time is None or column is None or not np.any(sheet.time > UNUSUAL):
         return
     row = int(np.flatnonzero(sheet.time > UNUSUAL)[0])
     years = sheet.time[row] / (UNUSUAL / 10)
-    warnings.warn(
+    yield (
         f"{sheet.table.place(row, column.header)}: the time {sheet.written(row, column)} is {years:.3g} years after time zero. "
-        f'Look at its unit ({column.header.text}): may it be ms, or a date in seconds? For dates in seconds say time_zero = "first".',
-        KinetixWarning,
-        stacklevel=3,
+        f'Look at its unit ({column.header.text}): may it be ms, or a date in seconds? For dates in seconds say time_zero = "first".'
     )
 
 
-def warn_of_temperatures(sheet: Sheet, vocabulary: Vocabulary) -> None:
+def odd_temperatures(sheet: Sheet, vocabulary: Vocabulary) -> Iterator[str]:
+    """Temperatures outside 150-3000 K, most often degC typed as K."""
     for column in sheet.recognition.having("condition"):
         if vocabulary.conditions[column.meaning.name] != TEMPERATURE:
             continue
@@ -160,4 +158,4 @@ def warn_of_temperatures(sheet: Sheet, vocabulary: Vocabulary) -> None:
         if len(odd):
             others = f" So {'is 1 more row' if len(odd) == 2 else f'are {len(odd) - 1} more rows'}." if len(odd) > 1 else ""
             sentence = check_temperature(float(numbers[odd[0]]), sheet.written(odd[0], column))
-            warnings.warn(f"{sheet.table.source}, line {sheet.table.lines[odd[0]]}: {sentence}{others}", KinetixWarning, stacklevel=3)
+            yield f"{sheet.table.source}, line {sheet.table.lines[odd[0]]}: {sentence}{others}"

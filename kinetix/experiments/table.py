@@ -31,7 +31,8 @@ class Table:
 
     A header's `position` finds its cells in each row; a cell that the file leaves out is an empty string. `notes` says what was assumed;
     `label` is the name of an experiment that has no other; `missing` holds further cells, casefolded, that mean "not measured"; `broken`
-    says which rows could not be read and are left out: no campaign is built of such a table, but all else in it is checked first.
+    says which rows could not be read and are left out: no campaign is built of such a table, but all else in it is checked first;
+    `warnings` says what looks like a mistake.
 
     >>> table = parse_table("time [s];A [mol/L]\\n# second try\\n0;1,5\\n", "run.csv")
     >>> table.rows, table.lines, table.comments, table.decimal_comma
@@ -50,6 +51,7 @@ class Table:
     label: str = ""
     missing: frozenset[str] = frozenset()
     broken: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
 
     @property
     def decimal_comma(self) -> bool:

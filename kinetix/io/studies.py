@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import re
 import tomllib
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import tomli_w
 
-from kinetix.errors import DataError, KinetixWarning, Problems, StudyError
+from kinetix.errors import DataError, Problems, StudyError
 from kinetix.experiments import Layout, Table
 from kinetix.io.results import whole_file
 from kinetix.io.tables import content_of, is_standard_input, read_sheets
@@ -96,9 +96,6 @@ def read_tables(
 
     Raises:
         DataError: the problems of all files at once; a file that is named twice.
-
-    Warns:
-        KinetixWarning: two tables with the same cells.
     """
     files, problems = list(files), Problems()
     _check_named_once(files, folder, problems)
@@ -112,8 +109,7 @@ def read_tables(
     if sheets and tables and not problems.found and all(table.delimiter for table in tables):
         problems.add(f"sheet: {', '.join(table.source for table in tables)} {'is' if len(tables) == 1 else 'are'} text without sheets.")
     problems.raise_if_any(DataError)
-    _warn_of_equal_tables(tables, written)
-    return tables
+    return _copies_told(tables, written)
 
 
 def _check_named_once(files: Sequence[str], folder: str | os.PathLike[str], problems: Problems) -> None:
@@ -131,18 +127,17 @@ def _check_named_once(files: Sequence[str], folder: str | os.PathLike[str], prob
         first.setdefault(key, file)
 
 
-def _warn_of_equal_tables(tables: Sequence[Table], files: Sequence[str]) -> None:
+def _copies_told(tables: Sequence[Table], files: Sequence[str]) -> list[Table]:
+    """The tables; one that holds the same as an earlier one carries a warning."""
     first: dict[object, tuple[Table, str]] = {}
+    told = []
     for table, file in zip(tables, files, strict=True):
         other, other_file = first.setdefault((table.headers, table.rows), (table, file))
-        if other is not table:
-            names = f"'{other_file}' and '{file}'" if other_file != file else f"{other.source} and {table.source}"
-            warnings.warn(
-                f"{names} hold the same numbers, {len(table.rows)} rows each, and count as separate measurements. "
-                "If one is a copy, leave it out.",
-                KinetixWarning,
-                stacklevel=3,
-            )
+        names = f"'{other_file}' and '{file}'" if other_file != file else f"{other.source} and {table.source}"
+        count = f"{names} hold the same numbers, {len(table.rows)} rows each, and count as separate measurements."
+        sentence = f"{count} If one is a copy, leave it out."
+        told.append(table if other is table else replace(table, warnings=(*table.warnings, sentence)))
+    return told
 
 
 def _not_toml(name: str, text: str, message: str) -> str:

@@ -176,7 +176,7 @@ def _dimensions(named: Mapping[str, Specification]) -> dict[str, Dimension]:
 
 
 def known_conditions(section: Mapping[str, Any], known: Mapping[str, Dimension | None], model: str) -> dict[str, Quantity]:
-    """What is constant over all experiments; a suspicious temperature warns.
+    """What is constant over all experiments.
 
     Args:
         section: `[conditions]` as written.
@@ -200,16 +200,20 @@ def known_conditions(section: Mapping[str, Any], known: Mapping[str, Dimension |
             continue
         with problems.collecting():
             where = f"[conditions] {name}"
-            quantity = out[name] = require_possible(parse_known(value, where, known[name]), name, known[name], where)
-            warning = check_temperature(quantity.si, str(quantity)) if name == "T" and not allowed else None
-            if warning:
-                warnings.warn(
-                    f"{warning} Write allow_temperature = true under [conditions] to go on without this warning.",
-                    KinetixWarning,
-                    stacklevel=2,
-                )
+            out[name] = require_possible(parse_known(value, where, known[name]), name, known[name], where)
     problems.raise_if_any(ConditionError)
     return out
+
+
+def _told(campaign: Campaign, section: Mapping[str, Any], conditions: Mapping[str, Quantity]) -> Campaign:
+    """The campaign with a warning where the temperature under `[conditions]` looks like a mistake."""
+    T = conditions.get("T")
+    odd = check_temperature(T.si, str(T)) if T is not None and not section.get("allow_temperature", False) else None
+    if odd is None:
+        return campaign
+    sentence = f"{odd} Write allow_temperature = true under [conditions] to go on without this warning."
+    warnings.warn(sentence, KinetixWarning, stacklevel=2)
+    return replace(campaign, warnings=(sentence, *campaign.warnings))
 
 
 def _campaign(
@@ -218,8 +222,8 @@ def _campaign(
     vocabulary = spoken.vocabulary(constants) if isinstance(spoken, ReactorModel) else spoken.vocabulary()
     noise = _noise(study, vocabulary.responses)
     if study.data is None:
-        return given_conditions(conditions, simulated_times(study))
-    return build_campaign(
+        return _told(given_conditions(conditions, simulated_times(study)), study.conditions, conditions)
+    campaign = build_campaign(
         tables,
         vocabulary,
         columns=study.data.columns,
@@ -232,6 +236,7 @@ def _campaign(
         time_zero=study.data.time_zero,
         allow_negative=study.data.allow_negative,
     )
+    return _told(campaign, study.conditions, conditions)
 
 
 def _noise(study: Study, responses: Mapping[str, Dimension | None]) -> dict[str, Quantity | Noise]:

@@ -224,7 +224,7 @@ def _facts(fitted: _Fitted, provenance: dict[str, Any]) -> FitFacts:
         arrhenius=_arrhenius(fitted),
         model=tuple("\t".join(row) for row in describe_model(problem)),
         notes=campaign.notes,
-        warnings=(*fitted.found.remarks, *temperature_without_effect(problem), *_exact(fitted)),
+        warnings=(*campaign.warnings, *fitted.found.remarks, *temperature_without_effect(problem), *_exact(fitted)),
         provenance=origin(problem) | provenance,
     )
 

@@ -6,7 +6,9 @@ import os
 import pytest
 
 from kinetix.errors import DataError, KinetixWarning, StudyError
+from kinetix.experiments import Vocabulary, build_campaign
 from kinetix.io.studies import read_study, read_tables, study_text, write_study
+from kinetix.units import CONCENTRATION, TEMPERATURE
 
 STUDY = {
     "schema": 1,
@@ -96,8 +98,12 @@ def test_a_file_named_twice_is_refused(tmp_path, again):
 def test_files_with_the_same_numbers_are_told(tmp_path, rewrite):
     (tmp_path / "a.csv").write_text(ROWS, encoding="utf-8")
     (tmp_path / "copy of a.csv").write_text(rewrite(ROWS), encoding="utf-8")
+    tables = read_tables(["a.csv", "copy of a.csv"], tmp_path)
+    assert len(tables) == 2
+    vocabulary = Vocabulary(("A",), {"A": CONCENTRATION}, {"T": TEMPERATURE}, timed=False)
     with pytest.warns(KinetixWarning, match=r"'a.csv' and 'copy of a.csv' hold the same numbers, 2 rows each, and count as separate"):
-        assert len(read_tables(["a.csv", "copy of a.csv"], tmp_path)) == 2
+        campaign = build_campaign(tables, vocabulary)
+    assert len(campaign.warnings) == 1
 
 
 def test_standard_input(monkeypatch):

@@ -1,5 +1,7 @@
 """The Python door: the same steps as a study file, without files where possible."""
 
+import warnings
+
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -253,3 +255,15 @@ def test_the_absolute_tolerance_of_a_fit(campaign):
     known = {"initial.A": "1 mol/L", "initial.default": "0 mol/L"}
     tree = kx.fit(kx.Batch(CHAIN), campaign, {"r1.k": "1 1/s", "r2.k": "0.1 1/s"}, known=known, atol="1e-10 mol/L")
     np.testing.assert_allclose(tree["parameters/value"].values, [0.6, 0.25], rtol=1e-6)
+
+
+def test_what_looks_wrong_in_the_data_stands_in_the_report(tmp_path):
+    (tmp_path / "celsius.csv").write_text("tau [min],T [K],A [mol/L]\n2,25,0.51\n4,35,0.33\n8,45,0.20\n", encoding="utf-8")
+    tank = kx.CSTR(kx.parse_network("A -> B"))
+    with pytest.warns(kx.KinetixWarning, match="Did you mean 25 degC"):
+        campaign = kx.read_csv(tmp_path / "celsius.csv", tank)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", kx.KinetixWarning)
+        tree = kx.fit(tank, campaign, {"r1.k": "0.3 1/min"}, known={"feed.A": "1 mol/L", "feed.B": "0 mol/L"})
+    assert "Did you mean 25 degC" in tree.attrs["warnings"]
+    assert "Did you mean 25 degC" in kx.text_report(tree)
