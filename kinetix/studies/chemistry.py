@@ -175,7 +175,7 @@ def _power_law(
                 f"Reaction '{name}': orders names '{species}', which is no species (known: {', '.join(network.species)})."
                 f"{nearest(species, network.species)}"
             )
-        number = parse_number(value, f"{name}.order.{species}")
+        number = parse_number(value, f"{name}.order.{species}", DIMENSIONLESS)
         if isinstance(number, Reference):
             fitted[f"{name}.order.{species}"] = number
             orders[species] = None
@@ -267,6 +267,10 @@ def _free_law(
         if getattr(section, key) is not None:
             own[key] = parse_constant(getattr(section, key), f"{name}.{key}", key)
     for key, value in section.parameters.items():
+        if key in own:
+            raise ParameterError(
+                f"Parameter '{name}.{key}' is given twice: beside the equation of {name} and under its parameters. Keep one."
+            )
         own[key] = parse_constant(value, f"{name}.{key}", key)
     used = {symbol.name for symbol in _symbols(text, name) if symbol.kind == "name"}
     shared = {key: Reference(key) for key in named if key in used and key not in own}

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from kinetix.errors import ConditionError, DataError, InputError
+from kinetix.errors import ConditionError, DataError, InputError, ParameterError
 from kinetix.estimation import Iteration
 from kinetix.experiments import Campaign, Vocabulary
 from kinetix.network import Network
@@ -289,6 +289,9 @@ def put_together(
         for name, value in by_reaction.items():
             reactor.network.reaction_index(name)
             section = placed.reactions[name]
+            twice = [f"{name}.order.{species}" for species in value if species in section.get(what, {})] if what == "orders" else []
+            if twice:
+                raise ParameterError(f"{twice[0]} is given twice: in the orders of the reactor and as a parameter. Keep one.")
             section[what] = {**value, **section.get(what, {})} if isinstance(value, Mapping) else value
     if estimate_missing:
         with_missing_constants(reactor.network, placed.reactions, temperatures_vary(campaign))

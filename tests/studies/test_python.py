@@ -199,3 +199,9 @@ def test_constants_of_a_rate_formula_have_names_of_their_own():
     tree = kx.simulate(reactor, known, conditions={"tau": "3 min"})
     half = (1 - 0.5 - 0.2 * 3) / 2
     assert float(tree["simulation/predicted"].sel(response="A").item()) == pytest.approx(half + np.sqrt(half**2 + 0.5), rel=1e-10)
+
+
+def test_an_order_is_given_once():
+    batch = kx.Batch(kx.parse_network("A -> B"), orders={"r1": {"A": 1.5}})
+    with pytest.raises(kx.InputError, match=r"r1.order.A is given twice: in the orders of the reactor and as a parameter"):
+        kx.simulate(batch, {"r1.k": "1 mol/L/s", "r1.order.A": 2.0, "initial.default": "1 mol/L"}, times=[0.0, 1.0])
