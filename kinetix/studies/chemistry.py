@@ -269,7 +269,7 @@ def _free_law(
     for key, value in section.parameters.items():
         if key in own:
             raise ParameterError(
-                f"Parameter '{name}.{key}' is given twice: beside the equation of {name} and under its parameters. Keep one."
+                f"Parameter '{name}.{key}' is given twice: as {key} of {name} and as {key} under the parameters of {name}. Keep one."
             )
         own[key] = parse_constant(value, f"{name}.{key}", key)
     used = {symbol.name for symbol in _symbols(text, name) if symbol.kind == "name"}
