@@ -12,6 +12,7 @@ import numpy as np
 
 from kinetix.constants import GAS_CONSTANT
 from kinetix.errors import ParameterError
+from kinetix.parameters.reporting import Reporting
 from kinetix.parameters.specification import Estimate, Number, Temperature
 from kinetix.parameters.table import Parameter, parameter
 from kinetix.rates.arrhenius import Thermal, log_factor
@@ -122,16 +123,16 @@ class DerivedFactor:
 class ConstantBook:
     """Collects parameters and constants while a problem is put together."""
 
-    def __init__(self, T_ref: float | None, time: str = "s") -> None:
+    def __init__(self, T_ref: float | None, reporting: Reporting | None = None) -> None:
         self.T_ref = T_ref
-        self.time = time
+        self.reporting = reporting or Reporting()
         self.parameters: list[Parameter] = []
         self.constants: list[BoundConstant] = []
         self.derived: list[DerivedFactor] = []
 
     def add_parameter(self, name: str, number: Number, dimension: Dimension | None, positive: bool) -> int:
         """Position of a new parameter."""
-        self.parameters.append(parameter(name, number, dimension, positive, self.time))
+        self.parameters.append(parameter(name, number, dimension, positive, self.reporting))
         return len(self.parameters) - 1
 
     def add_literal(self, name: str, value: float, unit: Unit) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from math import fsum
 
@@ -10,7 +11,7 @@ import numpy as np
 from kinetix.errors import InputError, Problems
 from kinetix.experiments import Campaign
 from kinetix.network import padded, stack_laws
-from kinetix.parameters import BoundConstant, ConstantBook, DerivedFactor, ParameterTable, bindings
+from kinetix.parameters import BoundConstant, ConstantBook, DerivedFactor, Number, ParameterTable, Reporting, bindings, unit_of
 from kinetix.rates import Law
 from kinetix.simulation import Choice, Model, ReactorModel, Spoken, measured_responses
 from kinetix.solvers import Options
@@ -20,7 +21,7 @@ from kinetix.studies.given import Given
 from kinetix.studies.lanes import lane_arrays
 from kinetix.studies.measurements import measurements, sigma_meaning
 from kinetix.studies.responses import as_compared, in_law_order, mentions_temperature, place_responses
-from kinetix.units import Unit
+from kinetix.units import CONCENTRATION, Unit
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +43,7 @@ class Problem:
         weights: 1/sigma, or 1/unit where no sigma is given, in 1/SI, (lane, time, response); 0 where not measured.
         sigma: standard deviations as given, SI, NaN where none, (lane, time, response).
         sigma_meaning: "trusted", "scaled" or "estimated".
+        reporting: units of the data, for what is reported without a unit of its own.
     """
 
     title: str
@@ -58,6 +60,7 @@ class Problem:
     weights: np.ndarray
     sigma: np.ndarray
     sigma_meaning: str
+    reporting: Reporting
 
     @property
     def parameters(self) -> np.ndarray:
@@ -94,7 +97,7 @@ def assemble(
         InputError: everything that is missing or impossible, at once.
     """
     problems = Problems()
-    book = ConstantBook(reference_temperature(campaign), time_of(campaign))
+    book = ConstantBook(reference_temperature(campaign), reporting_of(campaign, given))
     named = named_positions(book, spoken, given, problems)
     laws: tuple[Law, ...] = spoken.laws if isinstance(spoken, ReactorModel) else ()
     position = law_constants(book, spoken, given, named, problems) if isinstance(spoken, ReactorModel) else {}
@@ -134,7 +137,7 @@ def assemble(
         options=options or Options(),
     )
     dimensions = {c.name: c.unit.dimension for c in book.constants}
-    units, observed, weights, sigmas = measurements(spoken, campaign, names, dimensions)
+    units, observed, weights, sigmas = measurements(spoken, campaign, names, dimensions, book.reporting)
     return Problem(
         title=title,
         spoken=spoken,
@@ -150,6 +153,7 @@ def assemble(
         weights=weights,
         sigma=sigmas,
         sigma_meaning=meaning,
+        reporting=book.reporting,
     )
 
 
@@ -196,11 +200,27 @@ def temperatures_vary(campaign: Campaign) -> bool:
     return T is not None and bool(np.ptp(T) > 0)
 
 
+def reporting_of(campaign: Campaign, given: Given) -> Reporting:
+    """The units of concentration and time of the data; where they show none, those of the amounts that the user gave."""
+    stated: list[Number] = [*given.feed.given.values(), *given.initial.given.values()]
+    stated += [default for default in (given.feed.default, given.initial.default) if default is not None]
+    units = [response.unit for response in campaign.responses] + list(campaign.condition_units.values())
+    units += [unit for unit in map(unit_of, stated) if unit is not None]
+    concentration = next((unit.text for unit in units if unit.dimension == CONCENTRATION), Reporting.concentration)
+    return Reporting(concentration, time_of(campaign))
+
+
+_TIMES = {"s": "s", "sec": "s", "min": "min", "h": "h", "hr": "h", "hours": "h", "d": "d"}
+_TIME = re.compile(rf"(?<![^\W\d_])({'|'.join(_TIMES)})(?![^\W\d_])")
+
+
 def time_of(campaign: Campaign) -> str:
-    """The unit of time of the data: of the times, of the residence time or of the space velocity; s where there is none."""
-    written = [campaign.time_unit, campaign.condition_units.get("tau"), campaign.condition_units.get("1/tau")]
-    texts = [unit.text.removeprefix("1/").removesuffix("^-1").removesuffix("-1") for unit in written if unit is not None]
-    return next((text for text in texts if text in ("s", "min", "h", "d")), "s")
+    """The unit of time of the data: of the times, the residence time, the space velocity, the flow, the rates; s where there is none."""
+    conditions = campaign.condition_units
+    written = [campaign.time_unit, *(conditions.get(name) for name in ("tau", "1/tau", "Q"))]
+    written += [response.unit for response in campaign.responses]
+    found = (_TIME.search(unit.text) for unit in written if unit is not None)
+    return next((_TIMES[match[0]] for match in found if match), "s")
 
 
 def reference_temperature(campaign: Campaign) -> float | None:

@@ -18,7 +18,7 @@ from kinetix.reactors import CSTR as TANK
 from kinetix.results import fit_tree
 from kinetix.simulation import Choice, ReactorModel, all_responses, measured_responses
 from kinetix.solvers import Options
-from kinetix.studies.building import amounts, given_conditions, known_conditions, parse_times, response_formulas
+from kinetix.studies.building import amounts, given_conditions, known_conditions, parse_times, response_formulas, unit_of_times
 from kinetix.studies.chemistry import chemistry
 from kinetix.studies.direct import place_parameters, with_missing_constants
 from kinetix.studies.fitting import FitLimits, fit_problem
@@ -26,7 +26,7 @@ from kinetix.studies.given import Given
 from kinetix.studies.problem import Problem, assemble, temperatures_vary
 from kinetix.studies.schema import reaction_sections
 from kinetix.studies.simulating import simulate_problem
-from kinetix.units import CONCENTRATION, Dimension, parse_quantity
+from kinetix.units import CONCENTRATION, Dimension, parse_quantity, parse_unit
 
 
 @dataclass(frozen=True)
@@ -263,7 +263,9 @@ def problem(
         campaign = conditions
     else:
         quantities = known_conditions(conditions or {}, reactor.vocabulary().conditions, f"a {reactor.reactor.name} reactor")
-        campaign = given_conditions(quantities, np.zeros(1) if times is None else parse_times(times))
+        campaign = given_conditions(
+            quantities, *((np.zeros(1), parse_unit("s")) if times is None else (parse_times(times), unit_of_times(times)))
+        )
     absolute = None if atol is None else parse_quantity(atol, CONCENTRATION, "atol").si
     sigma = "trusted" if np.isfinite(campaign.sigma).any() else None  # it plays no part here
     return put_together(reactor, campaign, {}, known, sigma=sigma, rtol=rtol, atol=absolute, max_steps=max_steps, responses=all_responses)

@@ -10,10 +10,10 @@ from kinetix.errors import ExpressionError
 from kinetix.experiments import Campaign
 from kinetix.expression import Expression, Symbol, dimension, symbols
 from kinetix.expression.syntax import Call
-from kinetix.parameters import ConstantBook
+from kinetix.parameters import ConstantBook, Reporting
 from kinetix.rates.free import FreeRate
 from kinetix.simulation import ExplicitModel, Formula, ReactorModel, Spoken
-from kinetix.units import DIMENSIONLESS, TEMPERATURE, Dimension, Unit, example_unit, parse_unit
+from kinetix.units import DIMENSIONLESS, TEMPERATURE, Dimension, Unit
 
 
 def formula_expressions(spoken: Spoken) -> list[Expression]:
@@ -88,15 +88,15 @@ def mentions_temperature(spoken: Spoken, names: tuple[str, ...]) -> bool:
     return in_laws or any(s.kind == "name" and s.name == "T" for formula in formulas for s in symbols(formula))
 
 
-def predicted_unit(spoken: Spoken, campaign: Campaign, name: str, constants: Mapping[str, Dimension]) -> Unit:
-    """The unit of a response that is not measured: one that a chemist would write for its dimension."""
+def predicted_unit(spoken: Spoken, campaign: Campaign, name: str, constants: Mapping[str, Dimension], reporting: Reporting) -> Unit:
+    """The unit of a response that is not measured: one of the data's, or one that a chemist would write for its dimension."""
     if isinstance(spoken, ReactorModel):
         formula = spoken.responses.get(name)
         kind = spoken.plain_responses()[name] if formula is None else spoken.response_dimension(name, formula, constants)
     else:
         output = next(o for o in spoken.outputs if o.column == name)
         kind = DIMENSIONLESS if output.log else dimension(output.formula, _explicit_dimensions(constants, campaign.condition_units))
-    return parse_unit(example_unit(kind))
+    return reporting.unit(kind)
 
 
 def _explicit_dimensions(constants: Mapping[str, Dimension], units: Mapping[str, Unit]) -> Callable[[Symbol], Dimension]:
