@@ -48,6 +48,10 @@ class BoundConstant:
         """Whether it depends on temperature."""
         return self.energy != ZERO or self.exponent != ZERO
 
+    def at(self, T_ref: float) -> BoundConstant:
+        """The constant with its value stated at another temperature, K."""
+        return replace(self, T_ref=T_ref, inverse_T_ref=1.0 / T_ref)
+
 
 @partial(
     jax.tree_util.register_dataclass,
