@@ -19,7 +19,7 @@ from kinetix.studies.chemistry import Specification, chemistry, named_constants
 from kinetix.studies.given import Amounts, Given
 from kinetix.studies.numbers import Reference, parse_known, parse_number
 from kinetix.studies.problem import Problem, assemble
-from kinetix.studies.responses import check_explicit
+from kinetix.studies.responses import check_explicit, check_response_names
 from kinetix.studies.schema import Study
 from kinetix.units import CONCENTRATION, TIME, Dimension, Quantity, Unit, parse_quantity, parse_unit
 
@@ -60,6 +60,8 @@ def build_problem(study: Study, tables: Sequence[Table], responses: Choice = mea
     problems.raise_if_any(InputError)
     assert reactor is not None and what is not None
     spoken = ReactorModel(what.network, reactor, what.laws, formulas)
+    with problems.collecting():
+        check_response_names(spoken, _dimensions(what.named))
     feed = initial = Amounts({})
     with problems.collecting():
         feed = amounts(study.conditions.get("feed", {}), "feed")

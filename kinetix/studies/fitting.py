@@ -28,6 +28,7 @@ from kinetix.studies.evaluator import Evaluator
 from kinetix.studies.problem import Problem, only_measured
 from kinetix.studies.provenance import condition_columns
 from kinetix.studies.provenance import provenance as origin
+from kinetix.studies.suspicions import negative_constants
 from kinetix.units import Unit
 
 CURVE_POINTS = 121
@@ -251,7 +252,7 @@ def _facts(problem: Problem, evaluator: Evaluator, outcome: Outcome, final: Eval
         arrhenius=_arrhenius(problem, values, covariance, q),
         model=tuple("\t".join(row) for row in describe_model(problem)),
         notes=campaign.notes,
-        warnings=tuple(_without_effect(problem, outcome)),
+        warnings=(*_without_effect(problem, outcome), *negative_constants(problem, values)),
         provenance=origin(problem) | provenance,
     )
 

@@ -13,6 +13,7 @@ from kinetix.errors import ConditionError, DataError, InputError, ParameterError
 from kinetix.estimation import Iteration
 from kinetix.experiments import Campaign, Vocabulary
 from kinetix.network import Network
+from kinetix.parameters import unit_of
 from kinetix.reactors import BATCH, DIFFERENTIAL, Reactor
 from kinetix.reactors import CSTR as TANK
 from kinetix.results import fit_tree
@@ -24,6 +25,7 @@ from kinetix.studies.direct import place_parameters, with_missing_constants
 from kinetix.studies.fitting import FitLimits, fit_problem
 from kinetix.studies.given import Given
 from kinetix.studies.problem import Problem, assemble, temperatures_vary
+from kinetix.studies.responses import check_response_names
 from kinetix.studies.schema import reaction_sections
 from kinetix.studies.simulating import simulate_problem
 from kinetix.units import CONCENTRATION, Dimension, parse_quantity, parse_unit
@@ -304,6 +306,7 @@ def put_together(
         raise DataError(
             "The data were read for another reactor: here concentrations are conditions. Read them with read_csv(path, reactor)."
         )
+    check_response_names(spoken, {name: unit.dimension for name, spec in chemical.named.items() if (unit := unit_of(spec.value))})
     given = Given(chemical.constants, chemical.named, amounts(placed.feed, "feed"), amounts(placed.initial, "initial"))
     options = Options(rtol=rtol, max_steps=max_steps)
     return assemble(spoken, campaign, given, title=title, sigma=sigma, options=options, rtol=rtol, atol=atol, responses=responses)
