@@ -23,13 +23,17 @@ SHOWN_ROWS = 24
 """Rows of a printed table; a longer one shows its two ends."""
 
 WIDTH = 96
-"""Columns of text; responses that do not fit are left to the file."""
+"""Columns of text; what does not fit stands in further tables below."""
 
 
 def simulate(
     study: Study,
     out: Annotated[
         Path | None, typer.Option("--out", metavar="FILE.nc", help="Write everything to this netCDF file.", show_default=False)
+    ] = None,
+    values: Annotated[
+        Path | None,
+        typer.Option("--from", metavar="FIT.nc", help="Take the values of this fit in place of the study's.", show_default=False),
     ] = None,
     quiet: Quiet = False,
     device: Device = None,
@@ -40,9 +44,11 @@ def simulate(
     Examples:
       kinetix simulate study.toml
       kinetix simulate study.toml --out profiles.nc
+      kinetix simulate study.toml --from study-fit/fit.nc
 
-    Every parameter has its known value or its start. Conditions and times are those of the data; a study without [data]
-    has its own under [conditions], [initial] and [simulate] times = "0:600:61 s".
+    Every parameter has its known value or its start, or with --from its value in the result of a fit. Conditions are those
+    of the data, and so are times unless the study says [simulate] times = "0:600:61 s", which then holds for every
+    experiment. A study without [data] has its conditions under [conditions] and [initial].
 
     Prints a table, the two ends of it where it is long. With --out, writes all of it to a netCDF file with the groups
     simulation, parameters and conditions. Exit code 1 if an experiment could not be simulated; its values are then NaN.
@@ -50,17 +56,24 @@ def simulate(
     with telling():
         with progress(wanted=not quiet) as say:
             say("reading")
-            from kinetix.io import writable_file, write_tree
-            from kinetix.studies import simulate_problem
+            from kinetix.io import read_tree, writable_file, write_tree
+            from kinetix.studies import at_times, simulate_problem, simulated_times, with_values_of
 
             if out is not None:
                 writable_file(out)
-            _, problem = problem_of(source_of(study), predict_all=True)
+            read, problem = problem_of(source_of(study), predict_all=True)
+            recognised = len(problem.campaign.notes)
+            if read.data is not None and read.simulate.times is not None:
+                problem = at_times(problem, *simulated_times(read))
+            if values is not None:
+                problem = with_values_of(problem, read_tree(values), str(values))
             say("simulating")
             with on_device(device):
                 start_compile_cache()
                 tree = simulate_problem(problem)
         if not quiet:
+            for note in problem.campaign.notes[recognised:]:
+                typer.echo(fill(note, WIDTH, break_long_words=False) + "\n")
             _print_table(tree)
         if out is not None:
             write_tree(tree, out)
@@ -83,27 +96,28 @@ def _print_table(tree: xr.DataTree) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    header, rows = _columns(tree)
-    shown, left_out = _fitting(header, rows)
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in header[:shown]:
-        table.add_column(Text(name), justify="left" if name == "experiment" else "right", no_wrap=True)
+    header, rows, keys = _columns(tree)
     half = SHOWN_ROWS // 2
     kept = rows if len(rows) <= SHOWN_ROWS else [*rows[:half], ["..."] * len(header), *rows[-half:]]
-    for row in kept:
-        table.add_row(*map(Text, row[:shown]))
+    console = Console(width=WIDTH, highlight=False)
     if tree.attrs["title"]:
         typer.echo(tree.attrs["title"] + "\n")
-    Console(width=WIDTH, highlight=False).print(table)
+    for number, columns in enumerate(_split(header, kept, keys)):
+        table = Table(box=None, pad_edge=False, header_style="bold")
+        for i in columns:
+            table.add_column(Text(header[i]), justify="left" if header[i] == "experiment" else "right", no_wrap=True)
+        for row in kept:
+            table.add_row(*(Text(row[i]) for i in columns))
+        if number:
+            typer.echo()
+        console.print(table)
     if len(kept) < len(rows):
         typer.echo(f"\n{len(rows)} rows, {SHOWN_ROWS} shown; --out FILE.nc holds all.")
-    if left_out:
-        text = f"Not shown for want of room: {', '.join(left_out)}; --out FILE.nc holds all."
-        typer.echo("\n" + fill(text, WIDTH, break_long_words=False))
 
 
-def _columns(tree: xr.DataTree) -> tuple[list[str], list[list[str]]]:
-    """Header and rows as text: experiment where there are several, time or conditions, then the responses."""
+def _columns(tree: xr.DataTree) -> tuple[list[str], list[list[str]], int]:
+    """Header and rows as text: experiment where there are several, time or conditions, then the responses; and how many columns of
+    the first say which row it is."""
     data = tree["simulation"].to_dataset()
     experiments = [str(name) for name in data["experiment"].values]
     timed = "t" in data.coords or "t" in data.data_vars
@@ -120,18 +134,23 @@ def _columns(tree: xr.DataTree) -> tuple[list[str], list[list[str]]]:
                 continue  # padding and replicates
             numbers = [data["t"].values[i, j]] if timed else [values.values[i] for values in conditions.values()]
             rows.append([name][: len(experiments) > 1] + [f"{number:.5g}" for number in (*numbers, *predicted[i, j])])
-    return header, rows
+    return header, rows, (len(experiments) > 1) + timed
 
 
 def _titled(name: str, unit: str) -> str:
     return name if unit == "1" else f"{name} [{unit}]"
 
 
-def _fitting(header: Sequence[str], rows: Sequence[Sequence[str]]) -> tuple[int, list[str]]:
-    """How many columns fit, and the names of those that do not."""
-    room = WIDTH
-    for position, name in enumerate(header):
-        room -= max(len(name), *(len(row[position]) for row in rows)) + 1
-        if room < 0:
-            return max(position, 1), list(header[max(position, 1) :])
-    return len(header), []
+def _split(header: Sequence[str], rows: Sequence[Sequence[str]], keys: int) -> list[list[int]]:
+    """The columns of each of the tables below one another that show all; the first `keys` columns stand in every one.
+
+    >>> _split(["t [s]", *"ABC"], [["1", "2" * 60, "3" * 60, "4"]], 1)
+    [[0, 1], [0, 2, 3]]
+    """
+    widths = [max(len(name), *(len(row[position]) for row in rows)) + 1 for position, name in enumerate(header)]
+    tables: list[list[int]] = []
+    for position in range(keys, len(header)):
+        if not tables or sum(widths[i] for i in (*tables[-1], position)) > WIDTH + 1:
+            tables.append(list(range(keys)))
+        tables[-1].append(position)
+    return tables

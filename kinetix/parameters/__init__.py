@@ -8,6 +8,7 @@ from kinetix.parameters.constants import DerivedEntropy as DerivedEntropy
 from kinetix.parameters.constants import DerivedFactor as DerivedFactor
 from kinetix.parameters.constants import bindings as bindings
 from kinetix.parameters.constants import with_literals as with_literals
+from kinetix.parameters.reporting import Reporting as Reporting
 from kinetix.parameters.specification import Estimate as Estimate
 from kinetix.parameters.specification import Number as Number
 from kinetix.parameters.specification import Temperature as Temperature

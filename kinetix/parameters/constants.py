@@ -13,6 +13,7 @@ import numpy as np
 
 from kinetix.constants import GAS_CONSTANT
 from kinetix.errors import ParameterError
+from kinetix.parameters.reporting import Reporting
 from kinetix.parameters.specification import Estimate, Number, Temperature
 from kinetix.parameters.table import Parameter, parameter
 from kinetix.rates.arrhenius import Thermal, eyring_factor, log_factor
@@ -63,6 +64,10 @@ class BoundConstant:
     def thermal(self) -> bool:
         """Whether it depends on temperature."""
         return self.energy != ZERO or self.exponent != ZERO
+
+    def at(self, T_ref: float) -> BoundConstant:
+        """The constant with its value stated at another temperature, K."""
+        return replace(self, T_ref=T_ref, inverse_T_ref=1.0 / T_ref)
 
 
 @partial(
@@ -169,16 +174,16 @@ Derivable = DerivedFactor | DerivedEntropy
 class ConstantBook:
     """Collects parameters and constants while a problem is put together."""
 
-    def __init__(self, T_ref: float | None, time: str = "s") -> None:
+    def __init__(self, T_ref: float | None, reporting: Reporting | None = None) -> None:
         self.T_ref = T_ref
-        self.time = time
+        self.reporting = reporting or Reporting()
         self.parameters: list[Parameter] = []
         self.constants: list[BoundConstant] = []
         self.derived: list[Derivable] = []
 
     def add_parameter(self, name: str, number: Number, dimension: Dimension | None, positive: bool) -> int:
         """Position of a new parameter."""
-        self.parameters.append(parameter(name, number, dimension, positive, self.time))
+        self.parameters.append(parameter(name, number, dimension, positive, self.reporting))
         return len(self.parameters) - 1
 
     def add_literal(self, name: str, value: float, unit: Unit) -> int:

@@ -11,8 +11,9 @@ import numpy as np
 
 from kinetix.errors import ParameterError
 from kinetix.network import padded
-from kinetix.parameters.specification import Number
-from kinetix.units import DIMENSIONLESS, Dimension, Quantity, Unit, example_unit, parse_unit, require
+from kinetix.parameters.reporting import Reporting
+from kinetix.parameters.specification import Number, unit_of
+from kinetix.units import Dimension, Quantity, Unit, require
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ class Parameter:
     literal: bool = False
 
 
-def parameter(name: str, number: Number, dimension: Dimension | None, positive: bool, time: str = "s") -> Parameter:
+def parameter(name: str, number: Number, dimension: Dimension | None, positive: bool, reporting: Reporting | None = None) -> Parameter:
     """A checked parameter.
 
     Args:
@@ -47,7 +48,7 @@ def parameter(name: str, number: Number, dimension: Dimension | None, positive: 
         number: what the user wrote.
         dimension: what its unit must be, or None for any.
         positive: whether it is fitted on a log scale unless the user says otherwise.
-        time: unit of time in which a number without a unit of its own is reported.
+        reporting: units of numbers without a unit of their own.
 
     Raises:
         ParameterError, UnitError: a missing start, a wrong unit, impossible bounds.
@@ -78,12 +79,12 @@ def parameter(name: str, number: Number, dimension: Dimension | None, positive: 
     if number.start is None:
         if number.fixed:
             raise ParameterError(f"Parameter '{name}' is fixed, but at what value? Write it as a plain quantity.")
-        unit = number.unit or (written[0].unit if written else None)
+        unit = number.unit or unit_of(number)
         if unit is None and dimension is None:
             raise ParameterError(f'Parameter \'{name}\' has neither start nor unit. Write start = "...", or unit = "..." alone.')
         if unit is None:
-            example = example_unit(dimension or DIMENSIONLESS)
-            unit = parse_unit(f"{example[:-2]}/{time}" if example.endswith("/s") else example)
+            assert dimension is not None
+            unit = (reporting or Reporting()).unit(dimension)
         return Parameter(name, unit, np.nan, lower, upper, scale, False)
     start = number.start.si
     if scale == "log" and start <= 0:

@@ -9,7 +9,7 @@ import numpy as np
 from kinetix.errors import Problems, nearest
 from kinetix.experiments import Campaign, require_possible
 from kinetix.network import padded
-from kinetix.parameters import ConstantBook, Estimate, Number
+from kinetix.parameters import ConstantBook, Estimate, Number, Reporting, unit_of
 from kinetix.simulation import FROM_LANE, ReactorModel, Spoken
 from kinetix.studies.given import Amounts
 from kinetix.units import CONCENTRATION, Quantity, require
@@ -45,7 +45,7 @@ def amounts_by_lane(
                 values[:, i] = _concentration(written, f"{stem}.{name}")
         elif written is not None:
             with problems.collecting():
-                positions[i] = book.add_parameter(f"{stem}.{name}", _not_negative(written), CONCENTRATION, positive=False)
+                positions[i] = book.add_parameter(f"{stem}.{name}", _not_negative(written, book.reporting), CONCENTRATION, positive=False)
         elif amounts.default is not None:
             with problems.collecting():
                 values[:, i] = _concentration(amounts.default, f"{stem}.default")
@@ -68,8 +68,8 @@ def _concentration(quantity: Quantity, name: str) -> float:
     return require_possible(require(quantity, CONCENTRATION, name), name, CONCENTRATION).si
 
 
-def _not_negative(number: Number) -> Number:
-    """Amounts are fitted on a linear scale, not below zero."""
-    if isinstance(number, Estimate) and number.lower is None and number.scale != "log" and number.start is not None:
-        return replace(number, lower=Quantity(0.0, number.start.unit))
+def _not_negative(number: Number, reporting: Reporting) -> Number:
+    """Amounts are fitted on a linear scale, not below zero unless a lower bound says so."""
+    if isinstance(number, Estimate) and number.lower is None and number.scale != "log":
+        return replace(number, lower=Quantity(0.0, unit_of(number) or reporting.unit(CONCENTRATION)))
     return number

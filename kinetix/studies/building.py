@@ -21,9 +21,9 @@ from kinetix.studies.chemistry import Specification, chemistry, named_constants
 from kinetix.studies.given import Amounts, Given
 from kinetix.studies.numbers import Reference, parse_known, parse_noise, parse_number
 from kinetix.studies.problem import Problem, assemble
-from kinetix.studies.responses import check_explicit
+from kinetix.studies.responses import check_explicit, check_response_names
 from kinetix.studies.schema import Study
-from kinetix.units import CONCENTRATION, RATE, TIME, Dimension, Quantity, example_unit, parse_quantity, parse_unit
+from kinetix.units import CONCENTRATION, RATE, TIME, Dimension, Quantity, Unit, example_unit, parse_quantity, parse_unit
 
 _NOT_CONDITIONS = ("feed", "allow_temperature")
 
@@ -65,6 +65,8 @@ def build_problem(study: Study, tables: Sequence[Table], responses: Choice = mea
     problems.raise_if_any(InputError)
     assert reactor is not None and what is not None
     spoken = ReactorModel(what.network, reactor, what.laws, formulas, basis)
+    with problems.collecting():
+        check_response_names(spoken, _dimensions(what.named))
     feed = initial = Amounts({})
     with problems.collecting():
         feed = amounts(study.conditions.get("feed", {}), "feed")
@@ -222,7 +224,7 @@ def _campaign(
     vocabulary = spoken.vocabulary(constants) if isinstance(spoken, ReactorModel) else spoken.vocabulary()
     noise = _noise(study, vocabulary.responses)
     if study.data is None:
-        return _told(given_conditions(conditions, simulated_times(study)), study.conditions, conditions)
+        return _told(given_conditions(conditions, *simulated_times(study)), study.conditions, conditions)
     campaign = build_campaign(
         tables,
         vocabulary,
@@ -253,9 +255,10 @@ def _noise(study: Study, responses: Mapping[str, Dimension | None]) -> dict[str,
     return out
 
 
-def simulated_times(study: Study) -> np.ndarray:
-    """Times of `[simulate]`, s; one zero where none are written."""
-    return np.zeros(1) if study.simulate.times is None else parse_times(study.simulate.times)
+def simulated_times(study: Study) -> tuple[np.ndarray, Unit]:
+    """Times of `[simulate]`, s, and the unit they are written in; one zero where none are written."""
+    written = study.simulate.times
+    return (np.zeros(1), parse_unit("s")) if written is None else (parse_times(written), unit_of_times(written))
 
 
 def parse_times(written: str | Sequence[str | float] | np.ndarray) -> np.ndarray:
@@ -292,8 +295,20 @@ def _measurable(times: np.ndarray) -> np.ndarray:
     return times
 
 
-def given_conditions(conditions: Mapping[str, Quantity], times: np.ndarray) -> Campaign:
-    """A campaign of one experiment at given conditions, with nothing measured."""
+def unit_of_times(written: str | Sequence[str | float] | np.ndarray) -> Unit:
+    """The unit that times are written in; s for numbers.
+
+    >>> unit_of_times("0:1:3 min").text, unit_of_times(["1 h", "120 min"]).text, unit_of_times([0.0, 1.0]).text
+    ('min', 'h', 's')
+    """
+    first = written if isinstance(written, str) else next(iter(written))
+    if not isinstance(first, str):
+        return parse_unit("s")
+    return parse_quantity(first.rpartition(":")[2], TIME, "times").unit  # of "0:1:3 min" what follows the last colon
+
+
+def given_conditions(conditions: Mapping[str, Quantity], times: np.ndarray, time_unit: Unit) -> Campaign:
+    """A campaign of one experiment at given conditions, with nothing measured; its times, s, are reported in `time_unit`."""
     nothing = np.zeros((1, len(times), 0))
     return Campaign(
         experiments=("1",),
@@ -305,7 +320,7 @@ def given_conditions(conditions: Mapping[str, Quantity], times: np.ndarray) -> C
         conditions={name: np.array([quantity.si]) for name, quantity in conditions.items()},
         programs={},
         condition_units={name: quantity.unit for name, quantity in conditions.items()},
-        time_unit=parse_unit("s"),
+        time_unit=time_unit,
         sources=("conditions",),
         lines=np.zeros((1, len(times)), dtype=int),
         remarks=(),

@@ -208,7 +208,7 @@ def _power_law(
                 f"Reaction '{name}': orders names '{species}', which is no species (known: {', '.join(network.species)})."
                 f"{nearest(species, network.species)}"
             )
-        number = parse_number(value, f"{name}.order.{species}")
+        number = parse_number(value, f"{name}.order.{species}", DIMENSIONLESS)
         if isinstance(number, Reference):
             fitted[f"{name}.order.{species}"] = number
             orders[species] = None
@@ -321,6 +321,10 @@ def _own_constants(section: ReactionSection, name: str, what: str) -> dict[str, 
         if getattr(section, key) is not None:
             own[key] = parse_constant(getattr(section, key), f"{name}.{key}", key)
     for key, value in section.parameters.items():
+        if key in own:
+            raise ParameterError(
+                f"Parameter '{name}.{key}' is given twice: as {key} of {name} and as {key} under the parameters of {name}. Keep one."
+            )
         own[key] = parse_constant(value, f"{name}.{key}", key)
     return own
 

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from kinetix.errors import InputError, ParameterError, Problems, nearest
 from kinetix.expression import symbols
 from kinetix.network import Reaction
-from kinetix.parameters import ConstantBook, Estimate, Temperature
+from kinetix.parameters import ConstantBook, Estimate, Reporting, Temperature, unit_of
 from kinetix.rates import VOLUME_BASIS, Basis, Constant, Law
 from kinetix.simulation import ReactorModel, Spoken
 from kinetix.studies.given import Given
 from kinetix.studies.numbers import Reference
 from kinetix.studies.responses import formula_expressions
-from kinetix.units import DIMENSIONLESS, si_unit
+from kinetix.units import CONCENTRATION, DIMENSIONLESS, RATE, si_unit
 
 
 def named_positions(book: ConstantBook, spoken: Spoken, given: Given, problems: Problems) -> dict[str, int]:
@@ -72,13 +73,21 @@ def law_constants(book: ConstantBook, spoken: ReactorModel, given: Given, named:
             else:
                 with problems.collecting():
                     try:
-                        positions[name] = book.add(name, constant, spec)
+                        positions[name] = book.add(name, constant, _at_reference(spec, constant, law, book))
                     except InputError as error:
                         raise ParameterError(*(_with_order(problem, reaction, law, spoken.basis) for problem in error.problems)) from None
     for name in given.constants:
         if name not in expected:
             problems.add(f"Parameter '{name}' belongs to no rate law (known: {', '.join(sorted(expected))}).{nearest(name, expected)}")
     return positions
+
+
+def _at_reference(spec: Temperature, constant: Constant, law: Law, book: ConstantBook) -> Temperature:
+    """A rate constant that refers to c_ref = 1 mol/L is reported in a unit that begins with it, where the user gave none."""
+    refers = any(other.value is not None and other.dimension == CONCENTRATION for other in law.constants)
+    if not refers or constant.dimension != RATE or not isinstance(spec.value, Estimate) or unit_of(spec.value) is not None:
+        return spec
+    return replace(spec, value=replace(spec.value, unit=Reporting(time=book.reporting.time).unit(RATE)))
 
 
 def _with_order(problem: str, reaction: Reaction, law: Law, basis: Basis) -> str:

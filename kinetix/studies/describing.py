@@ -12,7 +12,7 @@ from kinetix.parameters.constants import ONE, ZERO
 from kinetix.rates import VOLUME_BASIS
 from kinetix.simulation import FROM_LANE, ReactorModel
 from kinetix.studies.problem import Problem
-from kinetix.units import CONCENTRATION, Unit, example_unit, si_unit
+from kinetix.units import CONCENTRATION, Unit, example_unit
 
 Row = tuple[str, ...]
 """A reaction's name, its equation and its rate as computed; or something else and what it is."""
@@ -90,4 +90,4 @@ def _unit_of_amounts(problem: Problem, stem: str) -> Unit:
     """The unit in which the data state such amounts, or else concentrations."""
     stated = [unit for name, unit in problem.campaign.condition_units.items() if name.startswith(f"{stem}.")]
     measured = [unit for unit in problem.units if unit.dimension == CONCENTRATION]
-    return (*stated, *measured, si_unit(CONCENTRATION))[0]
+    return (*stated, *measured, problem.reporting.unit(CONCENTRATION))[0]

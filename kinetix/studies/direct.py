@@ -35,31 +35,54 @@ def place_parameters(network: Network, starts: Mapping[str, Any], known: Mapping
         known: the same for what is known.
 
     Raises:
-        ParameterError: a name that belongs nowhere, or one that is both known and estimated.
+        ParameterError: names that belong nowhere, and numbers that are given twice, all at once.
 
     >>> from kinetix.network import parse_network
     >>> place_parameters(parse_network("A -> B"), {"r1.k": "0.1 1/min"}, {"r1.Ea": "60 kJ/mol"}).reactions
     {'r1': {'equation': 'A -> B', 'k': {'start': '0.1 1/min'}, 'Ea': '60 kJ/mol'}}
     """
-    twice = [name for name in starts if name in known]
-    if twice:
-        raise ParameterError(f"Parameter '{twice[0]}' has a start and is known. Keep one.")
     placed = Placed({r.name: {"equation": r.equation} for r in network.reactions}, {}, {}, {})
-    for values, estimated in ((starts, True), (known, False)):
+    problems = Problems()
+    seen: dict[tuple[str, ...], str] = {}
+    for values, how in ((starts, "with a start"), (known, "as known")):
         for name, text in values.items():
-            value = {"start": text} if estimated and not isinstance(text, Mapping) else text
-            owner, _, rest = name.partition(".")
-            if owner in placed.reactions and rest:
-                _into(placed.reactions[owner], rest.split("."), value, name)
-            elif owner in ("initial", "feed") and rest:
-                (placed.initial if owner == "initial" else placed.feed)[rest] = value
-            elif not rest:
-                placed.named[name] = value
-            else:
-                examples = [f"{reaction}.k" for reaction in placed.reactions] + ["initial.A", "feed.A"]
-                reactions = ", ".join(placed.reactions)
-                raise ParameterError(f"Parameter '{name}' belongs to no reaction (known: {reactions}).{nearest(name, examples)}")
+            value = text if values is known or isinstance(text, Mapping) else {"start": text}
+            said = f"'{name}' {how} ({_shown(text)})"
+            first = seen.setdefault(_meant(name), said)
+            if first != said:
+                problems.add(f"A parameter is given twice: {first} and {said}. Keep one.")
+                continue
+            with problems.collecting():
+                _place(placed, name, value)
+    problems.raise_if_any(ParameterError)
     return placed
+
+
+def _shown(value: Any) -> str:
+    return str(value.get("start", "no start")) if isinstance(value, Mapping) else str(value)
+
+
+def _meant(name: str) -> tuple[str, ...]:
+    """Equal for names of one and the same number: `r1.k` and `r1.k_ref`, `r1.kf` and `r1.kf.k_ref`."""
+    head, *rest = name.split(".")
+    parts = [{"k_ref": "k", "K_ref": "K"}.get(part, part) for part in rest]
+    if len(parts) == 2 and parts[1] in ("k", "K", parts[0]):
+        parts = parts[:1]
+    return head, *parts
+
+
+def _place(placed: Placed, name: str, value: Any) -> None:
+    owner, _, rest = name.partition(".")
+    if owner in placed.reactions and rest:
+        _into(placed.reactions[owner], rest.split("."), value, name)
+    elif owner in ("initial", "feed") and rest:
+        (placed.initial if owner == "initial" else placed.feed)[rest] = value
+    elif not rest:
+        placed.named[name] = value
+    else:
+        examples = [f"{reaction}.k" for reaction in placed.reactions] + ["initial.A", "feed.A"]
+        reactions = ", ".join(placed.reactions)
+        raise ParameterError(f"Parameter '{name}' belongs to no reaction (known: {reactions}).{nearest(name, examples)}")
 
 
 def _into(section: dict[str, Any], path: list[str], value: Any, name: str) -> None:
@@ -171,20 +194,36 @@ def direct_study(
     if not reactions:
         raise StudyError('No reaction. Write --reaction "A -> B".')
     placed = place_parameters(parse_network("\n".join(reactions), formulas=False), starts or {}, known or {})
-    feeds = {**placed.feed, **(feed or {})}
+    problems = Problems()
+    initials = _merged(placed.initial, initial or {}, "initial", problems)
+    feeds = _merged(placed.feed, feed or {}, "feed", problems)
+    problems.raise_if_any(ParameterError)
     study: dict[str, Any] = {
         "schema": 1,
         "title": title,
         "reactions": placed.reactions,
         "reactor": {"type": reactor},
         "conditions": {**(conditions or {}), **({"feed": feeds} if feeds else {})},
-        "initial": {**placed.initial, **(initial or {})},
+        "initial": initials,
         "parameters": placed.named,
         "noise": dict(noise or {}),
         "data": {"files": list(files), **({"columns": dict(columns)} if columns else {}), **({"ignore": list(ignore)} if ignore else {})},
         "fit": {"sigma": sigma} if sigma else {},
     }
     return {key: value for key, value in study.items() if value not in ({}, "")}
+
+
+def _merged(by_name: Mapping[str, Any], by_species: Mapping[str, Any], stem: str, problems: Problems) -> dict[str, Any]:
+    """Amounts given as parameters (`initial.A`) and by species (`A`), each of them once."""
+    for species in by_species:
+        if species in by_name:
+            written = by_name[species]
+            option = "--start" if isinstance(written, Mapping) else "--known"
+            problems.add(
+                f"{stem}.{species} is given twice: {option} {stem}.{species} ({_shown(written)}) and --{stem} {species}"
+                f" ({by_species[species]}). Keep one: a start is estimated, the other is known."
+            )
+    return {**by_name, **by_species}
 
 
 def arrhenius_study(

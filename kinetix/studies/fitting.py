@@ -28,6 +28,7 @@ from kinetix.studies.problem import Problem, only_measured, temperature_without_
 from kinetix.studies.provenance import condition_columns
 from kinetix.studies.provenance import provenance as origin
 from kinetix.studies.searching import EXACT, NO_LIMITS, FitLimits, Found, data_size, search
+from kinetix.studies.suspicions import negative_constants
 from kinetix.units import Unit
 
 CURVE_POINTS = 121
@@ -224,7 +225,13 @@ def _facts(fitted: _Fitted, provenance: dict[str, Any]) -> FitFacts:
         arrhenius=_arrhenius(fitted),
         model=tuple("\t".join(row) for row in describe_model(problem)),
         notes=campaign.notes,
-        warnings=(*campaign.warnings, *fitted.found.remarks, *temperature_without_effect(problem), *_exact(fitted)),
+        warnings=(
+            *campaign.warnings,
+            *fitted.found.remarks,
+            *temperature_without_effect(problem),
+            *negative_constants(problem, fitted.values),
+            *_exact(fitted),
+        ),
         provenance=origin(problem) | provenance,
     )
 

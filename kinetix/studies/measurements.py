@@ -8,6 +8,7 @@ import numpy as np
 
 from kinetix.errors import DataError, ParameterError, nearest
 from kinetix.experiments import Campaign
+from kinetix.parameters import Reporting
 from kinetix.simulation import ExplicitModel, Spoken
 from kinetix.studies.responses import predicted_unit
 from kinetix.units import Dimension, Unit, parse_unit
@@ -53,7 +54,7 @@ def sigma_meaning(campaign: Campaign, sigma: str | None) -> str:
 
 
 def measurements(
-    spoken: Spoken, campaign: Campaign, names: tuple[str, ...], constants: Mapping[str, Dimension]
+    spoken: Spoken, campaign: Campaign, names: tuple[str, ...], constants: Mapping[str, Dimension], reporting: Reporting
 ) -> tuple[tuple[Unit, ...], np.ndarray, np.ndarray, np.ndarray]:
     """Units of the responses; observed values, weights and sigma, SI, (lane, time, response); see `Problem`."""
     lanes, times = campaign.times.shape
@@ -64,7 +65,7 @@ def measurements(
     for r, name in enumerate(names):
         output = next((o for o in spoken.outputs if o.column == name), None) if isinstance(spoken, ExplicitModel) else None
         if name not in columns:
-            units.append(predicted_unit(spoken, campaign, name, constants))
+            units.append(predicted_unit(spoken, campaign, name, constants, reporting))
             continue
         i = columns[name]
         mask, unit = campaign.mask[..., i], campaign.responses[i].unit

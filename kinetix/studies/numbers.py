@@ -187,7 +187,7 @@ def parse_constant(value: object, where: str, symbol: str = "k", *, eyring: bool
         if any(key in value for key in ("Ea", "dH", "b", "at")):
             raise ParameterError(f"{where}: '{number.name}' is a parameter; write Ea and b beside it under [parameters].")
         return number
-    at = parse_temperature(value["at"], f"{where.removesuffix('.k')}.at") if "at" in value else number.at
+    at = _reference(value, values[0] if values else symbol, number, where.removesuffix(".k"))
     energy = [key for key in ("Ea", "dH") if key in value]
     if len(energy) > 1:
         raise ParameterError(f"{where}: both Ea and dH are given. Keep one.")
@@ -228,6 +228,19 @@ def _eyring(value: Mapping[str, Any], where: str, symbol: str) -> Temperature:
     if entropic and at is not None:
         raise ParameterError(f"{where}: dS holds at no temperature; 'at' goes with k. Write k = ..., or remove 'at'.")
     return Temperature(number.number, entropic, at, _part(value["dH"], f"{stem}.dH", MOLAR_ENERGY), None, eyring=True)
+
+
+def _reference(value: Mapping[str, Any], symbol: str, number: Written, stem: str) -> float | None:
+    """The temperature at which a constant holds, K, written beside it or inside it."""
+    if "at" not in value:
+        return number.at
+    if number.at is not None:
+        inner = value[symbol]["at"]
+        raise ParameterError(
+            f"{stem}: two temperatures are given, at = {value['at']} beside {symbol} and at = {inner} inside {symbol} = {{ ... }}."
+            " Keep one."
+        )
+    return parse_temperature(value["at"], f"{stem}.at")
 
 
 def _part(value: object, where: str, expect: Dimension) -> Number:

@@ -10,7 +10,7 @@ import numpy as np
 from kinetix.errors import ConditionError, InputError, ParameterError, Problems
 from kinetix.experiments import Campaign
 from kinetix.network import padded, stack_laws
-from kinetix.parameters import BoundConstant, ConstantBook, Derivable, ParameterTable, bindings
+from kinetix.parameters import BoundConstant, ConstantBook, Derivable, Number, ParameterTable, Reporting, bindings, unit_of
 from kinetix.rates import Law
 from kinetix.simulation import FROM_LANE, Choice, Model, ReactorModel, Spoken, measured_responses
 from kinetix.solvers import Options
@@ -19,8 +19,8 @@ from kinetix.studies.constants import law_constants, named_positions
 from kinetix.studies.given import Given
 from kinetix.studies.lanes import lane_arrays
 from kinetix.studies.measurements import measurements, sigma_meaning
-from kinetix.studies.responses import as_compared, in_law_order, mentions_temperature, place_responses
-from kinetix.units import Unit, time_unit_of
+from kinetix.studies.responses import as_compared, in_law_order, mentions_temperature, place_responses, without_column
+from kinetix.units import CONCENTRATION, Unit, time_unit_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +42,7 @@ class Problem:
         weights: 1/sigma, or 1/unit where no sigma is given, in 1/SI, (lane, time, response); 0 where not measured.
         sigma: standard deviations as given, SI, NaN where none, (lane, time, response).
         sigma_meaning: "trusted", "scaled" or "estimated".
+        reporting: units of the data, for what is reported without a unit of its own.
     """
 
     title: str
@@ -58,6 +59,7 @@ class Problem:
     weights: np.ndarray
     sigma: np.ndarray
     sigma_meaning: str
+    reporting: Reporting
 
     @property
     def parameters(self) -> np.ndarray:
@@ -96,7 +98,9 @@ def assemble(
     problems = Problems()
     with problems.collecting():
         check_tolerances(rtol, atol)
-    book = ConstantBook(reference_temperature(campaign), time_of(campaign))
+    if campaign.mask.any():
+        campaign = replace(campaign, notes=(*campaign.notes, *without_column(spoken, campaign)))
+    book = ConstantBook(reference_temperature(campaign), reporting_of(campaign, given))
     named = named_positions(book, spoken, given, problems)
     laws: tuple[Law, ...] = spoken.laws if isinstance(spoken, ReactorModel) else ()
     position = law_constants(book, spoken, given, named, problems) if isinstance(spoken, ReactorModel) else {}
@@ -145,7 +149,7 @@ def assemble(
         options=options or Options(),
     )
     dimensions = {c.name: c.unit.dimension for c in book.constants}
-    units, observed, weights, sigmas = measurements(spoken, campaign, names, dimensions)
+    units, observed, weights, sigmas = measurements(spoken, campaign, names, dimensions, book.reporting)
     return Problem(
         title=title,
         spoken=spoken,
@@ -161,6 +165,7 @@ def assemble(
         weights=weights,
         sigma=sigmas,
         sigma_meaning=meaning,
+        reporting=book.reporting,
     )
 
 
@@ -243,10 +248,20 @@ def temperature_without_effect(problem: Problem) -> list[str]:
 
 
 def time_of(campaign: Campaign) -> str:
-    """The unit of time of the data: of the times, of the residence time or the space velocity, of rates; s where there is none."""
-    written = [campaign.time_unit, campaign.condition_units.get("tau"), campaign.condition_units.get("1/tau")]
+    """The unit of time of the data: of the times, the residence time, the space velocity, the flow, the rates; s where there is none."""
+    written = [campaign.time_unit, *(campaign.condition_units.get(name) for name in ("tau", "1/tau", "Q"))]
     written += [response.unit for response in campaign.responses]
     return next((time for unit in written if unit is not None and (time := time_unit_of(unit)) is not None), "s")
+
+
+def reporting_of(campaign: Campaign, given: Given) -> Reporting:
+    """The units of concentration and time of the data; where they show none, those of the amounts that the user gave."""
+    stated: list[Number] = [*given.feed.given.values(), *given.initial.given.values()]
+    stated += [default for default in (given.feed.default, given.initial.default) if default is not None]
+    units = [response.unit for response in campaign.responses] + list(campaign.condition_units.values())
+    units += [unit for unit in map(unit_of, stated) if unit is not None]
+    concentration = next((unit.text for unit in units if unit.dimension == CONCENTRATION), Reporting.concentration)
+    return Reporting(concentration, time_of(campaign))
 
 
 def reference_temperature(campaign: Campaign) -> float | None:

@@ -10,6 +10,9 @@ from kinetix.experiments import Campaign
 from kinetix.results import Condition
 from kinetix.studies.problem import Problem
 
+REFERENCE_TEMPERATURES = "reference_temperatures"
+"""Attribute of a result: the temperature at which each constant that depends on temperature is stated."""
+
 
 def provenance(problem: Problem) -> dict[str, str]:
     """Versions, device, precision and data of a result."""
@@ -22,7 +25,22 @@ def provenance(problem: Problem) -> dict[str, str]:
         "dtype": "float64",
         "data_hash": problem.campaign.data_hash,
         "seed": "none: no random numbers were used",
+        **_reference_temperatures(problem),
     }
+
+
+def _reference_temperatures(problem: Problem) -> dict[str, str]:
+    referred = [c for c in problem.constants if c.thermal and c.inverse_T_ref]
+    return {REFERENCE_TEMPERATURES: "; ".join(f"{c.name} {c.T_ref!r} K" for c in referred)} if referred else {}
+
+
+def read_reference_temperatures(text: str) -> dict[str, float]:
+    """Temperatures in K by constant, from the attribute of a result.
+
+    >>> read_reference_temperatures("r1.k 350.0 K; r2.k 351.5 K")
+    {'r1.k': 350.0, 'r2.k': 351.5}
+    """
+    return {name: float(T) for name, T, _ in (part.rsplit(maxsplit=2) for part in text.split("; ") if part)}
 
 
 def condition_columns(campaign: Campaign) -> dict[str, Condition]:

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from kinetix.errors import ConditionError, DataError, InputError
+from kinetix.errors import ConditionError, DataError, InputError, ParameterError
 from kinetix.estimation import Iteration
 from kinetix.experiments import Campaign, Vocabulary
 from kinetix.network import Network
+from kinetix.parameters import unit_of
 from kinetix.rates import VOLUME_BASIS, Basis, FunctionLaw
 from kinetix.reactors import BATCH, DIFFERENTIAL, Reactor
 from kinetix.reactors import CSTR as TANK
@@ -20,16 +21,25 @@ from kinetix.results import fit_tree
 from kinetix.simulation import Choice, ReactorModel, all_responses, measured_responses
 from kinetix.solvers import Options
 from kinetix.studies.building import amounts as amounts_of
-from kinetix.studies.building import basis_of, given_conditions, known_conditions, parse_times, reactor_of, response_formulas
+from kinetix.studies.building import (
+    basis_of,
+    given_conditions,
+    known_conditions,
+    parse_times,
+    reactor_of,
+    response_formulas,
+    unit_of_times,
+)
 from kinetix.studies.chemistry import chemistry
 from kinetix.studies.direct import place_parameters, with_missing_constants
 from kinetix.studies.fitting import fit_problem
 from kinetix.studies.given import Given
 from kinetix.studies.problem import Problem, assemble, temperatures_vary
+from kinetix.studies.responses import check_response_names
 from kinetix.studies.schema import reaction_sections
 from kinetix.studies.searching import FitLimits
 from kinetix.studies.simulating import simulate_problem
-from kinetix.units import CONCENTRATION, Dimension, parse_quantity
+from kinetix.units import CONCENTRATION, Dimension, parse_quantity, parse_unit
 
 
 @dataclass(frozen=True)
@@ -297,7 +307,9 @@ def problem(
         campaign = conditions
     else:
         quantities = known_conditions(conditions or {}, reactor.vocabulary().conditions, f"a {reactor.reactor.name} reactor")
-        campaign = given_conditions(quantities, np.zeros(1) if times is None else parse_times(times))
+        campaign = given_conditions(
+            quantities, *((np.zeros(1), parse_unit("s")) if times is None else (parse_times(times), unit_of_times(times)))
+        )
     sigma = "trusted" if np.isfinite(campaign.sigma).any() else None  # it plays no part here
     return put_together(
         reactor, campaign, {}, known, sigma=sigma, rtol=rtol, atol=_absolute(atol), max_steps=max_steps, responses=all_responses
@@ -332,6 +344,9 @@ def put_together(
             if isinstance(value, FunctionLaw):
                 functions[name] = value
                 continue
+            twice = [f"{name}.order.{species}" for species in value if species in section.get(what, {})] if what == "orders" else []
+            if twice:
+                raise ParameterError(f"{twice[0]} is given twice: in the orders of the reactor and as a parameter. Keep one.")
             section[what] = {**value, **section.get(what, {})} if isinstance(value, Mapping) else value
     if estimate_missing:
         with_missing_constants(reactor.network, placed.reactions, temperatures_vary(campaign), functions)
@@ -342,6 +357,7 @@ def put_together(
         raise DataError(
             "The data were read for another reactor: here concentrations are conditions. Read them with read_csv(path, reactor)."
         )
+    check_response_names(spoken, {name: unit.dimension for name, spec in chemical.named.items() if (unit := unit_of(spec.value))})
     given = Given(chemical.constants, chemical.named, amounts_of(placed.feed, "feed"), amounts_of(placed.initial, "initial"))
     options = Options(rtol=rtol, max_steps=max_steps)
     return assemble(spoken, campaign, given, title=title, sigma=sigma, options=options, rtol=rtol, atol=atol, responses=responses)

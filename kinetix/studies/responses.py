@@ -2,23 +2,58 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from kinetix.errors import ExpressionError
+from kinetix.errors import ExpressionError, KinetixWarning, Problems
 from kinetix.experiments import Campaign
 from kinetix.expression import Expression, Symbol, dimension, symbols
 from kinetix.expression.syntax import Call
-from kinetix.parameters import ConstantBook
+from kinetix.parameters import ConstantBook, Reporting
 from kinetix.rates.free import FreeRate
 from kinetix.simulation import ExplicitModel, Formula, ReactorModel, Spoken
-from kinetix.units import DIMENSIONLESS, TEMPERATURE, Dimension, Unit, example_unit, parse_unit
+from kinetix.units import CONCENTRATION, DIMENSIONLESS, TEMPERATURE, Dimension, Unit
 
 
 def formula_expressions(spoken: Spoken) -> list[Expression]:
     """All formulas of a model."""
     return list(spoken.responses.values()) if isinstance(spoken, ReactorModel) else [output.formula for output in spoken.outputs]
+
+
+def check_response_names(spoken: ReactorModel, constants: Mapping[str, Dimension]) -> None:
+    """That no response goes by a name that means something else; one that is a sum or a share of its species' concentration warns.
+
+    Raises:
+        ExpressionError: all of them at once.
+    """
+    problems = Problems()
+    conditions = spoken.reactor.conditions
+    for name, formula in spoken.responses.items():
+        if name in conditions:
+            problems.add(f"Response '{name}' has the name of a condition ({', '.join(conditions)}). Give it another name.")
+        elif name in spoken.network.species and str(formula) != f"[{name}]":
+            found = spoken.response_dimension(name, formula, constants)
+            if found != CONCENTRATION or spoken.reactor.measures_rates:
+                problems.add(
+                    f"Response '{name}' has the name of a species, but is {formula} ({found}); a column '{name}' would be read as that."
+                    f" Give it another name, for example signal_{name} (or conversion)."
+                )
+            else:
+                warnings.warn(
+                    f"Response '{name}' has the name of a species, so its column is compared with {formula} and not with [{name}].",
+                    KinetixWarning,
+                    stacklevel=2,
+                )
+    problems.raise_if_any(ExpressionError)
+
+
+def without_column(spoken: Spoken, campaign: Campaign) -> list[str]:
+    """Sentences about formulas that nothing in the data is compared with."""
+    measured = {column.name for column in campaign.responses}
+    names = spoken.responses if isinstance(spoken, ReactorModel) else [output.column for output in spoken.outputs]
+    return [f"response {name}: no column in the data, so it takes no part in a fit" for name in names if name not in measured]
 
 
 def place_responses(
@@ -104,15 +139,15 @@ def _converts(spoken: ReactorModel, formulas: Sequence[Expression], campaign: Ca
     return len(asked | given) > 1
 
 
-def predicted_unit(spoken: Spoken, campaign: Campaign, name: str, constants: Mapping[str, Dimension]) -> Unit:
-    """The unit of a response that is not measured: one that a chemist would write for its dimension."""
+def predicted_unit(spoken: Spoken, campaign: Campaign, name: str, constants: Mapping[str, Dimension], reporting: Reporting) -> Unit:
+    """The unit of a response that is not measured: one of the data's, or one that a chemist would write for its dimension."""
     if isinstance(spoken, ReactorModel):
         formula = spoken.responses.get(name)
         kind = spoken.plain_responses()[name] if formula is None else spoken.response_dimension(name, formula, constants)
     else:
         output = next(o for o in spoken.outputs if o.column == name)
         kind = DIMENSIONLESS if output.log else dimension(output.formula, _explicit_dimensions(constants, campaign.condition_units))
-    return parse_unit(example_unit(kind))
+    return reporting.unit(kind)
 
 
 def _explicit_dimensions(constants: Mapping[str, Dimension], units: Mapping[str, Unit]) -> Callable[[Symbol], Dimension]:

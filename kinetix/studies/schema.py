@@ -14,7 +14,7 @@ SCHEMA_VERSION = 1
 
 
 class _Section(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True, protected_namespaces=())
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, populate_by_name=True, protected_namespaces=())
 
 
 class ReactionSection(_Section):

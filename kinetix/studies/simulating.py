@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
+from dataclasses import replace
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 import xarray as xr
 
-from kinetix.errors import ParameterError, StudyError
+from kinetix.errors import KinetixWarning, ParameterError, StudyError
 from kinetix.estimation import Bounds, init, update
 from kinetix.estimation.determination import null_directions
 from kinetix.precision import float64
@@ -21,6 +24,7 @@ from kinetix.studies.evaluator import Evaluator
 from kinetix.studies.problem import Problem, temperature_without_effect
 from kinetix.studies.provenance import condition_columns, provenance
 from kinetix.studies.searching import parameter_sizes, search_options, sum_of_squares
+from kinetix.units import Unit
 
 DOUBTFUL_CONDITION = 1e6
 """Condition number from which on `check` speaks of it."""
@@ -59,6 +63,42 @@ def simulate_problem(problem: Problem) -> xr.DataTree:
             notes=problem.campaign.notes,
             provenance=provenance(problem),
         )
+    )
+
+
+def at_times(problem: Problem, times: np.ndarray, unit: Unit) -> Problem:
+    """The problem with every experiment followed at these times, s, in place of those of its data; nothing is measured then.
+
+    Warns where a temperature program of the data ends before the last time: its last temperature stays.
+    """
+    lanes, responses = len(problem.campaign.experiments), len(problem.responses)
+    shape = (lanes, len(times), responses)
+    for name, (nodes, _) in problem.campaign.programs.items():
+        if nodes.max(axis=1).min() < times.max():
+            warnings.warn(
+                f"{name} was measured up to {float(unit.from_si(nodes.max(axis=1).min())):.6g} {unit.text} and is simulated up to"
+                f" {float(unit.from_si(times.max())):.6g} {unit.text}: the last {name} of each experiment is kept to the end.",
+                KinetixWarning,
+                stacklevel=2,
+            )
+    tiled = np.tile(times, (lanes, 1))
+    nothing = np.zeros((*shape[:2], len(problem.campaign.responses)))
+    return replace(
+        problem,
+        campaign=replace(
+            problem.campaign,
+            times=tiled,
+            values=np.full_like(nothing, np.nan),
+            mask=nothing.astype(bool),
+            sigma=np.full_like(nothing, np.nan),
+            lines=np.zeros(shape[:2], dtype=int),
+            time_unit=unit,
+            notes=(*problem.campaign.notes, "simulated at the times of [simulate], in place of those of the data"),
+        ),
+        lanes={**problem.lanes, "times": tiled},
+        observed=np.zeros(shape),
+        weights=np.zeros(shape),
+        sigma=np.full(shape, np.nan),
     )
 
 

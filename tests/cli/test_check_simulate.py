@@ -3,9 +3,10 @@
 from itertools import pairwise
 
 import numpy as np
+import pytest
 
 from kinetix.io import read_tree
-from tests.cli.places import BATCH, errors, run, write_tank
+from tests.cli.places import BATCH, TANK, R, errors, run, write_tank
 
 
 def test_check_says_what_the_study_means_and_writes_nothing(place):
@@ -56,7 +57,7 @@ def test_an_experiment_that_cannot_be_simulated_is_told_with_1(place):
     np.testing.assert_allclose(predicted, [2 * np.exp(-0.01), np.nan], rtol=1e-6)
 
 
-def test_many_responses_are_left_to_the_file(place):
+def test_many_responses_stand_in_several_tables(place):
     names = [f"Species{i}" for i in range(9)]
     chain = "\n".join(f'r{i} = {{ equation = "{a} -> {b}", k = "0.01 1/s" }}' for i, (a, b) in enumerate(pairwise(names)))
     study = f'schema = 1\n[reactions]\n{chain}\n[reactor]\ntype = "batch"\n[initial]\nSpecies0 = "1 mol/L"\ndefault = "0 mol/L"\n'
@@ -64,5 +65,58 @@ def test_many_responses_are_left_to_the_file(place):
     result = run("simulate", "chain.toml")
     assert result.exit_code == 0, result.stderr
     assert max(map(len, result.stdout.splitlines())) <= 96
-    assert "Not shown for want of room: " in result.stdout
-    assert "Species8 [mol/L]; --out FILE.nc holds all." in " ".join(result.stdout.split())
+    headers = [line for line in result.stdout.splitlines() if line.lstrip().startswith("t [s]")]
+    assert len(headers) == 2 and [word for line in headers for word in line.split() if word.startswith("Species")] == names
+    last = [line.split() for line in result.stdout.splitlines() if line.split()[:1] == ["10"]]
+    assert [len(row) for row in last] == [1 + line.count("Species") for line in headers]
+    assert float(last[0][1]) == pytest.approx(np.exp(-0.1), rel=1e-4)
+
+
+def test_times_of_the_study_come_before_those_of_its_data(place):
+    (place / "runs.csv").write_text("run,time [min],A [mol/L]\na,1,1\na,2,0.5\nb,3,0.4\n", encoding="utf-8")
+    study = (
+        BATCH.replace('times = "0:300:61 s"', 'times = "0:4:3 h"') + '[data]\nfiles = ["runs.csv"]\n[data.columns]\nexperiment = "run"\n'
+    )
+    (place / "batch.toml").write_text(study.replace("0.01 1/s", "0.5 1/h"), encoding="utf-8")
+    result = run("simulate", "batch.toml", "--out", "profiles.nc")
+    assert result.exit_code == 0, result.stderr
+    assert "simulated at the times of [simulate], in place of those of the data" in result.stdout
+    simulation = read_tree(place / "profiles.nc")["simulation"].to_dataset()
+    assert simulation["t"].attrs["units"] == "h"
+    np.testing.assert_allclose(simulation["t"].values, [[0, 2, 4], [0, 2, 4]])
+    for name in "ab":
+        predicted = simulation["predicted"].sel(response="A", experiment=name)
+        np.testing.assert_allclose(predicted, 2 * np.exp([0.0, -1.0, -2.0]), rtol=1e-6)
+
+
+def test_a_mistake_in_simulate_is_told_beside_data_as_well(place):
+    path = write_tank(place)
+    path.write_text(BATCH.replace('"0:300:61 s"', '"0:300"') + '[data]\nfiles = ["tank.csv"]\n', encoding="utf-8")
+    assert errors(run("check", path)) == ['[simulate] Times "0:300": expected "start:stop:points unit", for example "0:3600:61 s".']
+
+
+def test_the_values_of_a_fit_are_taken_at_their_reference_temperature(place):
+    """A study at one temperature far from the data's, simulated with the constants of a fit to exact data of three temperatures."""
+    fitted = run("fit", write_tank(place, scatter=0.0), "--quiet")
+    assert fitted.exit_code == 0, fitted.stderr
+    path = place / "hot.toml"
+    hot = TANK.replace("[conditions]", '[conditions]\nT = "400 K"\ntau = "1 min"').partition("[data]")[0].replace(', at = "350 K"', "")
+    path.write_text(hot.replace('B -> C", k = { start = "0.05 1/min"', 'B -> C", k = { start = "9 1/min"'), encoding="utf-8")
+    result = run("simulate", path, "--from", "tank-fit/fit.nc", "--out", "hot.nc")
+    assert result.exit_code == 0, result.stderr
+    assert "from tank-fit/fit.nc: r1.k_ref = 0.2 1/min, r1.Ea = 70 kJ/mol" in result.stdout
+    k1, k2 = (k * np.exp(-Ea / R * (1 / 400 - 1 / 350)) for k, Ea in ((0.2, 70e3), (0.07, 80e3)))
+    A = 1 / (1 + k1)
+    B = k1 * A / (1 + k2)
+    simulated = read_tree(place / "hot.nc")["simulation/predicted"].values[0, 0]
+    np.testing.assert_allclose(simulated, [A, B, 1 - A - B], rtol=2e-4)
+
+
+def test_values_that_do_not_belong_to_the_study(place):
+    assert run("fit", write_tank(place), "--quiet").exit_code == 0
+    (place / "batch.toml").write_text(BATCH, encoding="utf-8")
+    found = errors(run("simulate", "batch.toml", "--from", "tank-fit/fit.nc"))
+    assert found[0].startswith("tank-fit/fit.nc estimates r1.k_ref, which the study does not have (it has r1.k). Did you mean 'r1.k'?")
+    assert run("simulate", "batch.toml", "--out", "profiles.nc", "--quiet").exit_code == 0
+    (problem,) = errors(run("simulate", "batch.toml", "--from", "profiles.nc"))
+    assert problem.startswith("profiles.nc: expected the result of a fit, found the groups")

@@ -152,6 +152,10 @@ ORDER = "0.1 mol/L/min"
             reaction(k="1 1/min", parameters={"Eaa": "1 kJ/mol"}),
             "Reaction 'r1': nothing uses Eaa. Write rate = \"...\" or law = \"...\" with it, or remove it. Did you mean 'Ea'?",
         ),
+        (
+            reaction(rate="k*[A]", k="1 1/min", parameters={"k": "2 1/min"}),
+            "Parameter 'r1.k' is given twice: as k of r1 and as k under the parameters of r1. Keep one.",
+        ),
         (reaction(**RATE, law="hill"), "Reaction 'r1': both rate and law are given. Keep one."),
         (
             reaction(law="michaelis_menton"),

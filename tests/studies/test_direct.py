@@ -70,13 +70,52 @@ def test_the_order_of_the_parts_does_not_matter(order, estimated):
             {},
             "Parameter 'r2.kf.Ea.x' is not understood. Write for example r1.k, r1.Ea, r1.kf.Ea or r1.order.A.",
         ),
-        ({"r1.k": "1 1/s"}, {"r1.k": "2 1/s"}, "Parameter 'r1.k' has a start and is known. Keep one."),
+        (
+            {"r1.k": "1 1/s"},
+            {"r1.k": "2 1/s"},
+            "A parameter is given twice: 'r1.k' with a start (1 1/s) and 'r1.k' as known (2 1/s). Keep one.",
+        ),
+        (
+            {"r1.k": "1 1/s", "r1.k_ref": {"bounds": ["1 1/s", "2 1/s"]}},
+            {},
+            "A parameter is given twice: 'r1.k' with a start (1 1/s) and 'r1.k_ref' with a start (no start). Keep one.",
+        ),
+        (
+            {},
+            {"r2.kf.k_ref": "1 1/s", "r2.kf": "2 1/s"},
+            "A parameter is given twice: 'r2.kf.k_ref' as known (1 1/s) and 'r2.kf' as known (2 1/s). Keep one.",
+        ),
     ],
 )
 def test_names_that_belong_nowhere(starts, known, words):
     with pytest.raises(ParameterError) as error:
         place_parameters(NETWORK, starts, known)
     assert str(error.value) == words
+
+
+def test_all_problems_of_the_names_are_told_at_once():
+    with pytest.raises(ParameterError) as error:
+        place_parameters(NETWORK, {"rr1.k": "1 1/s", "r1.k": "1 1/s"}, {"r1.k": "2 1/s"})
+    assert len(error.value.problems) == 2
+
+
+def test_an_amount_is_given_once():
+    for starts, known, option in (({"initial.A": "1 mol/L"}, {}, "--start"), ({}, {"initial.A": "1 mol/L"}, "--known")):
+        with pytest.raises(ParameterError) as error:
+            direct_study(["a.csv"], ["A -> B"], "batch", starts=starts, known=known, initial={"A": "2 mol/L", "B": "0 mol/L"})
+        assert str(error.value).startswith(f"initial.A is given twice: {option} initial.A (1 mol/L) and --initial A (2 mol/L). Keep one")
+    study = direct_study(["a.csv"], ["A -> B"], "batch", starts={"initial.A": "1 mol/L"}, initial={"B": "0 mol/L"})
+    assert study["initial"] == {"A": {"start": "1 mol/L"}, "B": "0 mol/L"}
+
+
+@pytest.mark.parametrize("order", ["1", "1 -", 1])
+def test_an_order_starts_from_a_number_without_a_unit(order):
+    study = direct_study(
+        ["a.csv"], ["A -> B"], "batch", starts={"r1.k": "0.1 mol/L/s", "r1.order.A": order}, initial={"default": "1 mol/L"}
+    )
+    table = parse_table("t [s],A [mol/L]\n0,1\n1,0.9\n", "a.csv")
+    parameters = build_problem(parse_study(study, "direct"), [table]).table
+    assert parameters.start[parameters.names.index("r1.order.A")] == 1.0
 
 
 @pytest.mark.parametrize("several", [False, True])

@@ -108,6 +108,10 @@ def test_constants_that_depend_on_temperature():
             {"A": "1e9 1/s", "Ea": "70 kJ/mol", "at": "350 K"},
             "r1.k: A holds at no temperature; 'at' goes with k. Write k = ..., or remove 'at'.",
         ),
+        (
+            {"k": {"start": "1 1/s", "at": "300 K"}, "Ea": {}, "at": "350 K"},
+            "r1: two temperatures are given, at = 350 K beside k and at = 300 K inside k = { ... }. Keep one.",
+        ),
         ({"Ea": "70 kJ/mol"}, 'r1.k: Ea without a constant. Add A = "1e9 1/s", or k = "0.1 1/s" with at = "350 K".'),
         ({"k": "1 1/s", "Ea": "70 kJ/mol", "dH": "1 kJ/mol"}, "r1.k: both Ea and dH are given. Keep one."),
         ({"k": "1 1/s", "Ea": "70 1/s"}, "r1.Ea has unit 1/s (1/time), but energy/amount is needed, for example kJ/mol."),

@@ -267,3 +267,9 @@ def test_what_looks_wrong_in_the_data_stands_in_the_report(tmp_path):
         tree = kx.fit(tank, campaign, {"r1.k": "0.3 1/min"}, known={"feed.A": "1 mol/L", "feed.B": "0 mol/L"})
     assert "Did you mean 25 degC" in tree.attrs["warnings"]
     assert "Did you mean 25 degC" in kx.text_report(tree)
+
+
+def test_an_order_is_given_once():
+    batch = kx.Batch(kx.parse_network("A -> B"), orders={"r1": {"A": 1.5}})
+    with pytest.raises(kx.InputError, match=r"r1.order.A is given twice: in the orders of the reactor and as a parameter"):
+        kx.simulate(batch, {"r1.k": "1 mol/L/s", "r1.order.A": 2.0, "initial.default": "1 mol/L"}, times=[0.0, 1.0])

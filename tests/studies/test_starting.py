@@ -71,8 +71,8 @@ def test_tank_without_any_start(data):
     found = values(tree)
     assert tree.attrs["converged"] == 1
     assert found["r1.k"] == pytest.approx(expected["k1"], abs=5e-5) and found["r2.k"] == pytest.approx(expected["k2"], abs=5e-5)
-    assert found["r3.k"] / 1000 == pytest.approx(expected["k3"], abs=5e-8)  # L/mol/min
-    assert tree["parameters/unit"].values.tolist() == ["1/min", "1/min", "L/mol/min"]
+    assert found["r3.k"] == pytest.approx(expected["k3"], abs=5e-8)  # m^3/mol/min, as the data
+    assert tree["parameters/unit"].values.tolist() == ["1/min", "1/min", "m^3/mol/min"]
     assert "r1.k, r2.k and r3.k come from the data" in tree.attrs["message"]
 
 
