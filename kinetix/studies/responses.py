@@ -29,7 +29,7 @@ def check_response_names(spoken: ReactorModel, constants: Mapping[str, Dimension
         ExpressionError: all of them at once.
     """
     problems = Problems()
-    conditions = spoken.reactor.conditions
+    conditions = spoken.conditions
     for name, formula in spoken.responses.items():
         if name in conditions:
             problems.add(f"Response '{name}' has the name of a condition ({', '.join(conditions)}). Give it another name.")

@@ -48,7 +48,7 @@ def test_a_rate_constant_that_ends_below_zero():
     study = {
         "reactions": {"r1": {"equation": "A -> B", "k": {"start": "0.01 1/min", "scale": "linear"}}},
         "reactor": {"type": "batch"},
-        "initial": {"A": "1 mol/L", "default": "0 mol/L"},
+        "initial": {"A": "1 mol/L", "default": "1 mol/L"},
     }
     times = np.array([1.0, 2.0, 4.0])
     rows = "".join(f"{t},{a:.9f}\n" for t, a in zip(times, np.exp(0.1 * times), strict=True))
