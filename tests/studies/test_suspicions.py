@@ -23,9 +23,7 @@ def test_a_response_with_the_name_of_a_condition():
 
 
 def test_a_response_that_is_more_than_its_species():
-    with pytest.warns(
-        KinetixWarning, match=r"so its column is compared with \[A\] \+ \[B\] and not with \[A\]"
-    ):
+    with pytest.warns(KinetixWarning, match=r"so its column is compared with \[A\] \+ \[B\] and not with \[A\]"):
         problem(changed(TANK, {"responses.A": "[A] + [B]"}), TANKS)
     problem(changed(TANK, {"responses.A": "[A]"}), TANKS)
 
