@@ -16,7 +16,7 @@ import typer
 from kinetix.cli.compile_cache import start_compile_cache
 from kinetix.cli.messages import fail
 from kinetix.cli.progress import progress
-from kinetix.errors import InputError
+from kinetix.errors import InputError, Problems
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -43,6 +43,11 @@ class Source:
     study: Mapping[str, Any]
     folder: Path
     tables: Sequence[Table] = ()
+
+    @property
+    def place(self) -> str:
+        """What a problem of the study begins with: its file, where it is one."""
+        return f"{self.name}: " if self.name.endswith(".toml") else ""
 
 
 @dataclass(frozen=True)
@@ -74,12 +79,23 @@ def problem_of(source: Source, *, predict_all: bool = False) -> tuple[Study, Pro
     """A study, validated and put together with its data; it predicts what was measured, or everything."""
     from kinetix.io import read_tables
     from kinetix.simulation import all_responses, measured_responses
-    from kinetix.studies import build_problem, parse_study
+    from kinetix.studies import build_problem, check_study, parse_study
 
     study = parse_study(source.study, source.name)
-    data = study.data
-    tables = source.tables or (read_tables(data.files, source.folder, data.encoding, data.sheets, data.layout) if data else [])
-    return study, build_problem(study, tables, all_responses if predict_all else measured_responses)
+    data, tables = study.data, []
+    problems = Problems()
+    if data is not None:
+        with problems.collecting():
+            tables = source.tables or read_tables(data.files, source.folder, data.encoding, data.sheets, data.layout)
+    if problems.found:
+        with problems.collecting(source.place):
+            check_study(study)
+    problems.raise_if_any(InputError)
+    try:
+        return study, build_problem(study, tables, all_responses if predict_all else measured_responses)
+    except InputError as error:
+        names = tuple(table.source for table in tables)  # a problem of the data begins with its file
+        raise InputError(*(said if said.startswith(names) else f"{source.place}{said}" for said in error.problems)) from None
 
 
 @contextmanager

@@ -1,6 +1,7 @@
 """Studies: a study file or a direct call, validated, put together with its data, and carried out. Opens no file."""
 
 from kinetix.studies.building import build_problem as build_problem
+from kinetix.studies.building import check_study as check_study
 from kinetix.studies.building import simulated_times as simulated_times
 from kinetix.studies.direct import arrhenius_study as arrhenius_study
 from kinetix.studies.direct import complete_study as complete_study

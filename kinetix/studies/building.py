@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,9 +15,9 @@ from kinetix.expression import Expression, parse
 from kinetix.parameters import Temperature, unit_of
 from kinetix.rates import AMOUNTS, BASES, VOLUME_BASIS, Basis
 from kinetix.reactors import PLANNED, REACTORS, Reactor
-from kinetix.simulation import Choice, ReactorModel, Spoken, explicit_model, measured_responses
+from kinetix.simulation import Choice, ExplicitModel, ReactorModel, Spoken, explicit_model, measured_responses
 from kinetix.solvers import Options
-from kinetix.studies.chemistry import Specification, chemistry, named_constants
+from kinetix.studies.chemistry import Specification, chemistry, named_constants, network_of
 from kinetix.studies.given import Amounts, Given
 from kinetix.studies.numbers import Reference, parse_known, parse_noise, parse_number
 from kinetix.studies.problem import Problem, assemble
@@ -37,10 +37,36 @@ def build_problem(study: Study, tables: Sequence[Table], responses: Choice = mea
         responses: chooses what to predict.
 
     Raises:
-        InputError: all problems of one stage at once.
+        InputError: all problems of the study at once; of the data, where the study has none; of the two together, where neither has.
     """
     if study.model:
         return _explicit_problem(study, tables, responses)
+    spoken, given, conditions = _understood(study)
+    campaign = _campaign(study, spoken, tables, conditions, _dimensions(given.named))
+    return assemble(spoken, campaign, given, title=study.title, sigma=study.fit.sigma, **solver_settings(study), responses=responses)
+
+
+def check_study(study: Study) -> None:
+    """That a study means something, as far as it can be told without its data.
+
+    Raises:
+        InputError: all problems at once.
+    """
+    if study.model:
+        _explicit(study)
+    else:
+        _understood(study)
+
+
+class _Understood(NamedTuple):
+    """What a study says: model, constants and amounts, conditions."""
+
+    spoken: ReactorModel
+    given: Given
+    conditions: dict[str, Quantity]
+
+
+def _understood(study: Study) -> _Understood:
     if not study.reactions:
         raise StudyError("The study has neither [reactions] nor [model]. Write one of them.")
     if study.reactor is None:
@@ -62,30 +88,25 @@ def build_problem(study: Study, tables: Sequence[Table], responses: Choice = mea
     formulas = {}
     with problems.collecting():
         formulas = response_formulas(study.responses)
-    problems.raise_if_any(InputError)
-    assert reactor is not None and what is not None
-    spoken = ReactorModel(what.network, reactor, what.laws, formulas, basis)
-    with problems.collecting():
-        check_response_names(spoken, _dimensions(what.named))
     feed = initial = Amounts({})
     with problems.collecting():
         feed = amounts(study.conditions.get("feed", {}), "feed")
     with problems.collecting():
         initial = amounts(study.initial, "initial")
-    conditions: dict[str, Quantity] = {}
     with problems.collecting():
-        conditions = known_conditions(study.conditions, spoken.vocabulary(_dimensions(what.named)).conditions, f"a {reactor.name} reactor")
+        solver_settings(study)
+    conditions: dict[str, Quantity] = {}
+    if reactor is not None:
+        with problems.collecting():
+            known = ReactorModel(network_of(study.reactions), reactor, (), {}, basis).vocabulary({}).conditions
+            conditions = known_conditions(study.conditions, known, f"a {reactor.name} reactor")
+    if reactor is not None and what is not None:
+        with problems.collecting():
+            check_response_names(ReactorModel(what.network, reactor, what.laws, formulas, basis), _dimensions(what.named))
     problems.raise_if_any(InputError)
-    campaign = _campaign(study, spoken, tables, conditions, _dimensions(what.named))
-    return assemble(
-        spoken,
-        campaign,
-        Given(what.constants, what.named, feed, initial),
-        title=study.title,
-        sigma=study.fit.sigma,
-        **solver_settings(study),
-        responses=responses,
-    )
+    assert reactor is not None and what is not None
+    spoken = ReactorModel(what.network, reactor, what.laws, formulas, basis)
+    return _Understood(spoken, Given(what.constants, what.named, feed, initial), conditions)
 
 
 def response_formulas(written: Mapping[str, str]) -> dict[str, Expression]:
@@ -331,7 +352,8 @@ def given_conditions(conditions: Mapping[str, Quantity], times: np.ndarray, time
     )
 
 
-def _explicit_problem(study: Study, tables: Sequence[Table], responses: Choice) -> Problem:
+def _explicit(study: Study) -> tuple[ExplicitModel, dict[str, Temperature], dict[str, Quantity]]:
+    """Model, constants and conditions of a study with explicit formulas."""
     beside = [f"[{name}]" for name in ("reactions", "reactor", "initial", "responses") if getattr(study, name)]
     if study.conditions.get("feed"):
         beside.append("[conditions] feed")
@@ -340,9 +362,19 @@ def _explicit_problem(study: Study, tables: Sequence[Table], responses: Choice) 
     dimensionless = study.data is not None and study.data.dimensionless
     problems = Problems()
     named = named_constants(study.parameters, problems)
+    spoken = None
+    with problems.collecting():
+        spoken = explicit_model(study.model, tuple(study.parameters), dimensionless)
+        conditions = known_conditions(study.conditions, spoken.vocabulary().conditions, "an explicit model")
+    with problems.collecting():
+        solver_settings(study)
     problems.raise_if_any(InputError)
-    spoken = explicit_model(study.model, tuple(study.parameters), dimensionless)
-    conditions = known_conditions(study.conditions, spoken.vocabulary().conditions, "an explicit model")
+    assert spoken is not None
+    return spoken, named, conditions
+
+
+def _explicit_problem(study: Study, tables: Sequence[Table], responses: Choice) -> Problem:
+    spoken, named, conditions = _explicit(study)
     campaign = _campaign(study, spoken, tables, conditions, {})
     check_explicit(spoken, campaign, _dimensions(named), campaign.condition_units)
     return assemble(

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from kinetix.errors import ExpressionError, InputError, ParameterError, Problems, UnitError, nearest
+from kinetix.errors import ExpressionError, InputError, ParameterError, Problems, ReactionError, UnitError, nearest
 from kinetix.expression import Symbol, dimension, parse, symbols
 from kinetix.network import Network, Reaction, check_balance, parse_reaction
 from kinetix.parameters import Temperature, unit_of
@@ -71,22 +71,18 @@ def chemistry(
         ReactionError, ExpressionError, ParameterError, UnitError (as one `InputError`): what is wrong in which reaction.
     """
     problems = Problems()
-    parsed: dict[str, Reaction] = {}
-    for name, section in reactions.items():
-        with problems.collecting():
-            parsed[name] = parse_reaction(section.equation, name, balance_checked=section.balance == "on")
+    network = network_of(reactions)
     named = named_constants(parameters, problems)
     problems.raise_if_any(InputError)
-    network = Network.of(list(parsed.values()))
     check_balance(network, formulas)
     laws, constants = [], {}
-    for name, section in reactions.items():
+    for reaction, section in zip(network.reactions, reactions.values(), strict=True):
         with problems.collecting():
-            function = (functions or {}).get(name)
+            function = (functions or {}).get(reaction.name)
             if function is not None:
-                law, own = _function_law(parsed[name], section, function, network, named, basis)
+                law, own = _function_law(reaction, section, function, network, named, basis)
             else:
-                law, own = _law(parsed[name], section, network, named, basis)
+                law, own = _law(reaction, section, network, named, basis)
             laws.append(law)
             constants.update(own)
     for name, spec in constants.items():
@@ -97,6 +93,21 @@ def chemistry(
             )
     problems.raise_if_any(InputError)
     return Chemistry(network, tuple(laws), constants, named)
+
+
+def network_of(reactions: Mapping[str, ReactionSection]) -> Network:
+    """The network of a study's reactions, not yet balanced.
+
+    Raises:
+        ReactionError: the texts that cannot be read, all at once.
+    """
+    problems = Problems()
+    parsed: list[Reaction] = []
+    for name, section in reactions.items():
+        with problems.collecting():
+            parsed.append(parse_reaction(section.equation, name, balance_checked=section.balance == "on"))
+    problems.raise_if_any(ReactionError)
+    return Network.of(parsed)
 
 
 def named_constants(parameters: Mapping[str, Any], problems: Problems) -> dict[str, Temperature]:

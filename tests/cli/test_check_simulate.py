@@ -92,7 +92,9 @@ def test_times_of_the_study_come_before_those_of_its_data(place):
 def test_a_mistake_in_simulate_is_told_beside_data_as_well(place):
     path = write_tank(place)
     path.write_text(BATCH.replace('"0:300:61 s"', '"0:300"') + '[data]\nfiles = ["tank.csv"]\n', encoding="utf-8")
-    assert errors(run("check", path)) == ['[simulate] Times "0:300": expected "start:stop:points unit", for example "0:3600:61 s".']
+    assert errors(run("check", path)) == [
+        'tank.toml: [simulate] Times "0:300": expected "start:stop:points unit", for example "0:3600:61 s".'
+    ]
 
 
 def test_the_values_of_a_fit_are_taken_at_their_reference_temperature(place):

@@ -45,6 +45,17 @@ def test_a_warning_is_told_once_and_work_goes_on(capsys):
     assert warnings.showwarning is before
 
 
+def test_problems_of_every_section_and_of_the_files_at_once(place):
+    study = write_tank(place)
+    text = study.read_text(encoding="utf-8").replace('"80 kJ/mol"', '"80"')
+    text = text.replace("[conditions]", '[conditions]\nP = "2 K"').replace('"tank.csv"', '"tnak.csv"') + '\n[solver]\natol = "1 s"\n'
+    study.write_text(text, encoding="utf-8")
+    found = errors(run("check", study))
+    assert "tnak.csv: there is no such file" in found[0]
+    said = [problem.partition(" has")[0].partition(": '")[0] for problem in found[1:]]
+    assert said == ["tank.toml: r2.Ea", "tank.toml: [solver] atol", "tank.toml: [conditions] P"]
+
+
 def test_every_problem_of_a_study_at_once(place):
     study = write_tank(place)
     text = study.read_text(encoding="utf-8")
@@ -53,7 +64,7 @@ def test_every_problem_of_a_study_at_once(place):
     assert result.exit_code == 1
     first, second = errors(result)
     assert "r1.k" in first
-    assert second == "r2.Ea: '80' has no unit: write one after the number, for example '80 kJ/mol'."
+    assert second == "tank.toml: r2.Ea: '80' has no unit: write one after the number, for example '80 kJ/mol'."
 
 
 @pytest.mark.parametrize(

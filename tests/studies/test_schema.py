@@ -25,7 +25,8 @@ def problems(**change):
         ),
         (
             {"reactions": {"r1": {"equation": "A -> B", "order": {"A": 1}}}},
-            "study.toml, [reactions] r1.order: unknown key 'order'. Known: equation, k, A, Ea, dH, dS, b, at, kf, kr, K, law, rate, parameters,"
+            "study.toml, [reactions] r1.order: unknown key 'order'. Known: equation, k, A, Ea, dH, dS, b, at, kf, kr, K, law, rate, "
+            "parameters,"
             " orders, balance. Did you mean 'orders'?",
         ),
         (
