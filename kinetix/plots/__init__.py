@@ -31,7 +31,7 @@ FIGURES: dict[str, Callable[[xr.DataTree], Figure | None]] = {
 def figures(tree: xr.DataTree, names: Sequence[str] = tuple(FIGURES)) -> dict[str, Figure]:
     """Every figure that makes sense for a result, by name.
 
-    Arguments:
+    Args:
         tree: a result of `kinetix.results.fit_tree`, fresh or read from a file.
         names: which figures, from `FIGURES`.
 

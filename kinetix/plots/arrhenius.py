@@ -24,7 +24,7 @@ Floats = npt.NDArray[np.float64]
 def arrhenius(tree: xr.DataTree) -> Figure | None:
     """The Arrhenius plot of a fit, or None where it has no constant that depends on T.
 
-    Arguments:
+    Args:
         tree: a result of `kinetix.results.fit_tree`.
 
     Returns:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def parity(tree: xr.DataTree) -> Figure | None:
     """The parity plot of a fit, or None where nothing was both measured and predicted.
 
-    Arguments:
+    Args:
         tree: a result of `kinetix.results.fit_tree`.
 
     Returns:

@@ -28,7 +28,7 @@ def profiles(tree: xr.DataTree) -> Figure | None:
     Up to 16 experiments get a panel each (a row of panels per unit); more of them share a panel per response, coloured by T
     or, where T does not vary, by the first condition that does.
 
-    Arguments:
+    Args:
         tree: a result of `kinetix.results.fit_tree`.
     """
     if "t" not in group_of(tree, "predictions").data_vars:

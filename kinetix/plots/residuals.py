@@ -22,7 +22,7 @@ def residuals(tree: xr.DataTree) -> Figure | None:
     Residuals are observed - predicted over their standard deviation: sigma where it is trusted, s times sigma where it is
     scaled, s where it is estimated. Dashed lines at -2 and 2 hold about 95 % of them if the model is right.
 
-    Arguments:
+    Args:
         tree: a result of `kinetix.results.fit_tree`.
 
     Returns:

@@ -20,7 +20,7 @@ def responses(tree: xr.DataTree) -> Figure | None:
 
     The line joins the predictions at the measured conditions.
 
-    Arguments:
+    Args:
         tree: a result of `kinetix.results.fit_tree`.
     """
     varying = varying_conditions(tree)

@@ -140,7 +140,7 @@ class Report:
 def contents(tree: xr.DataTree, pictures: Sequence[Picture] = ()) -> Report:
     """A fit as a report: the verdict first, then parameters, warnings, figures, and what they rest on.
 
-    Arguments:
+    Args:
         tree: a result of `kinetix.results.fit_tree`, fresh or read from a file.
         pictures: the figures, in order.
     """

@@ -17,7 +17,7 @@ _AT_THE_BEGINNING = re.compile(r"^(?:(>|#+(?=\s|$)|[+-](?=\s|$)|[=-](?=[=\s-]*$)
 def markdown_report(tree: xr.DataTree, pictures: Sequence[Picture] = ()) -> str:
     """A fit as Markdown.
 
-    Arguments:
+    Args:
         tree: a result of `kinetix.results.fit_tree`, fresh or read from a file.
         pictures: its figures; the text refers to NAME.png beside it.
     """

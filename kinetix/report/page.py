@@ -28,7 +28,7 @@ class Part(NamedTuple):
 def html_report(tree: xr.DataTree, pictures: Sequence[Picture] = ()) -> str:
     """A fit as an HTML page.
 
-    Arguments:
+    Args:
         tree: a result of `kinetix.results.fit_tree`, fresh or read from a file.
         pictures: its figures.
 

@@ -21,7 +21,7 @@ def parameters_csv(tree: xr.DataTree) -> str:
     is empty where there is no number: errors of parameters that are fixed, on a bound or not determined; covariances of
     derived quantities, which follow from those of the parameters. Numbers have all their digits.
 
-    Arguments:
+    Args:
         tree: a result of `kinetix.results.fit_tree`, fresh or read from a file.
     """
     group, covariance = group_of(tree, "parameters"), group_of(tree, "covariance")["covariance"]

@@ -16,7 +16,7 @@ from kinetix.status import Status
 def summary(tree: xr.DataTree) -> dict[str, Any]:
     """A fit as text, numbers, lists and dictionaries, ready for JSON: NaN and infinity become None.
 
-    Arguments:
+    Args:
         tree: a result of `kinetix.results.fit_tree`.
 
     Returns:

@@ -22,7 +22,7 @@ def text_report(tree: xr.DataTree) -> str:
 
     Values carry as many digits as their standard errors support.
 
-    Arguments:
+    Args:
         tree: a result of `kinetix.results.fit_tree`.
 
     Returns:

@@ -16,7 +16,7 @@ def standardised_residuals(tree: xr.DataTree) -> tuple[npt.NDArray[np.float64], 
 
     The standard deviation is sigma where it is trusted, s times sigma where it is scaled, s where it is estimated.
 
-    Arguments:
+    Args:
         tree: a result of `fit_tree`.
 
     Returns:

@@ -35,7 +35,7 @@ def fit_tree(facts: FitFacts) -> xr.DataTree:
     Values are in the user's units (attribute `units`), every variable has a `long_name`; dimensions and meanings are those of
     `kinetix.results.schema.VARIABLES`. The root's attributes hold title, status, verdict, warnings (one per line) and provenance.
 
-    Arguments:
+    Args:
         facts: what the fit found, SI inside.
 
     Returns:
@@ -63,7 +63,7 @@ def fit_tree(facts: FitFacts) -> xr.DataTree:
 def simulation_tree(facts: SimulationFacts) -> xr.DataTree:
     """The result of a simulation as a DataTree with the groups parameters, simulation and conditions, in the user's units.
 
-    Arguments:
+    Args:
         facts: what the simulation gave, SI inside.
     """
     values: dict[str, Any] = {
