@@ -50,6 +50,7 @@ class Temperature:
         at: temperature of `value` in K; None: the reference temperature of the data.
         energy: activation energy or enthalpy; None: the constant does not depend on temperature.
         exponent: b of the three-parameter law; None: 0.
+        enthalpy: whether `energy` was written as dH, of an equilibrium by van 't Hoff, and not as Ea.
     """
 
     value: Number
@@ -57,3 +58,4 @@ class Temperature:
     at: float | None = None
     energy: Number | None = None
     exponent: Number | None = None
+    enthalpy: bool = False

@@ -32,7 +32,9 @@ class FreeRate:
         return evaluate(self.expression, lookup)
 
 
-def law(text: str, constants: Mapping[str, Dimension], known: tuple[str, ...], reaction: str) -> Law:
+def law(
+    text: str, constants: Mapping[str, Dimension], known: tuple[str, ...], reaction: str, equilibria: frozenset[str] | None = None
+) -> Law:
     """The rate r = `text` in concentrations [X], temperature T and constants by name.
 
     Args:
@@ -40,6 +42,7 @@ def law(text: str, constants: Mapping[str, Dimension], known: tuple[str, ...], r
         constants: the constants it may use and the dimensions of their units.
         known: species of the network.
         reaction: its name, for messages.
+        equilibria: which constants are of equilibria; None where the formula does not tell.
 
     Raises:
         ExpressionError: an unreadable formula, an unknown species or constant.
@@ -78,7 +81,7 @@ def law(text: str, constants: Mapping[str, Dimension], known: tuple[str, ...], r
             )
     return Law(
         FreeRate(expression, tuple(used), tuple(species)),
-        tuple(Constant(name, constants[name]) for name in used),
+        tuple(Constant(name, constants[name], enthalpy=None if equilibria is None else name in equilibria) for name in used),
         (tuple(species),),
         to_text(expression),
     )

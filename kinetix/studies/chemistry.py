@@ -105,9 +105,9 @@ def _law(
         raise ParameterError(f"Reaction '{name}': both rate and law are given. Keep one.")
     if section.law is not None:
         formula = _named_formula(reaction, section.law)
-        return _free_law(reaction, section, formula.text, network, named, formula.constants)
+        return _free_law(reaction, section, formula.text, network, named, formula.constants, formula.equilibria)
     if section.rate is not None:
-        return _free_law(reaction, section, section.rate, network, named, {})
+        return _free_law(reaction, section, section.rate, network, named, {}, None)
     if section.parameters:
         names = list(section.parameters)
         raise ParameterError(
@@ -261,8 +261,9 @@ def _free_law(
     network: Network,
     named: Mapping[str, Temperature],
     expected: Mapping[str, Dimension],
+    equilibria: frozenset[str] | None,
 ) -> tuple[Law, dict[str, Specification]]:
-    """The law of a formula; `expected` are the dimensions of a named law's constants."""
+    """The law of a formula; `expected` and `equilibria` are of a named law's constants."""
     name = reaction.name
     what = "rate formula" if section.rate is not None else "named law"
     if section.orders:
@@ -291,7 +292,7 @@ def _free_law(
         if key in units:
             require(units[key], needed, f"{name}.{key}")
     dimensions = {key: unit.dimension for key, unit in units.items()}
-    law = free.law(text, dimensions, network.species, name)
+    law = free.law(text, dimensions, network.species, name, equilibria)
     check_rate_dimension(text, dimensions, name)
     return law, {f"{name}.{key}": spec for key, spec in constants.items()}
 

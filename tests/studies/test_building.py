@@ -449,3 +449,33 @@ def test_a_batch_without_times_is_not_simulated():
     batch = {"reactions": {"r1": {"equation": "A -> B", "k": "0.1 1/min"}}, "reactor": {"type": "batch"}, "initial": {"default": "1 mol/L"}}
     with pytest.raises(StudyError, match=r'^No times to simulate. Write times = "0:60:61 min" under \[simulate\]'):
         simulate_problem(problem(batch, responses=all_responses))
+
+
+@pytest.mark.parametrize(
+    ("section", "names"),
+    [
+        ({"rate": "kf*[A]", "parameters": {"kf": {"kf": {"start": "1 1/min"}, "Ea": {"start": "60 kJ/mol"}}}}, ("r1.kf.k_ref", "r1.kf.Ea")),
+        ({"rate": "Kf*[A]", "parameters": {"Kf": {"Kf": {"start": "1 1/min"}, "Ea": {"start": "60 kJ/mol"}}}}, ("r1.Kf.k_ref", "r1.Kf.Ea")),
+        (
+            {"rate": "k*q*[A]", "k": "1 1/min", "parameters": {"q": {"q": {"start": "1 -"}, "dH": {"start": "-9 kJ/mol"}}}},
+            ("r1.k", "r1.q.K_ref", "r1.q.dH"),
+        ),
+        (
+            {
+                "law": "michaelis_menten",
+                "parameters": {"Vmax": "1 mol/L/s", "Km": {"Km": {"start": "1 mol/L"}, "dH": {"start": "9 kJ/mol"}}},
+            },
+            ("r1.Vmax", "r1.Km.K_ref", "r1.Km.dH"),
+        ),
+    ],
+)
+def test_a_law_or_the_user_says_what_follows_vant_hoff(section, names):
+    given = problem(changed(TANK, {"conditions": HOT, **reaction(**section)}), TANKS)
+    assert given.table.names == names
+    assert [factor.name for factor in given.derived] == [f"{name.removesuffix('.k_ref')}.A" for name in names if name.endswith(".k_ref")]
+
+
+def test_a_rate_constant_has_no_dH():
+    parameters = {"Vmax": {"Vmax": {"start": "1 mol/L/s"}, "dH": {"start": "9 kJ/mol"}}, "Km": "1 mol/L"}
+    words = sentence(changed(TANK, {"conditions": HOT, **reaction(law="michaelis_menten", parameters=parameters)}), TANKS)
+    assert words == "Parameter 'r1.Vmax' is a rate constant and follows Arrhenius. Write Ea in the place of dH."
