@@ -123,6 +123,8 @@ def _law(
                 f"Reaction '{name}': {key} is a constant of a reversible reaction, but '{reaction.equation}' is not one. Write '<=>', or k."
             )
     main = _main_constant(section, name)
+    if not section.orders:
+        _check_total(name, reactants)
     if section.orders or not _small_integers(reactants):
         return _power_law(reaction, section, reactants, main, network, named)
     return mass_action.law(reactants), {f"{name}.k": main}
@@ -137,8 +139,25 @@ def _main_constant(section: ReactionSection, name: str) -> Specification:
     return parse_constant(given, f"{name}.k")
 
 
+LARGEST_ORDER = 12
+"""Of mass action, which multiplies concentrations; a formula has no such limit."""
+
+
 def _small_integers(orders: Mapping[str, float]) -> bool:
-    return all(order == int(order) for order in orders.values()) and sum(orders.values()) <= 4
+    return _integers(orders) and sum(orders.values()) <= LARGEST_ORDER
+
+
+def _integers(orders: Mapping[str, float]) -> bool:
+    return all(order == int(order) for order in orders.values())
+
+
+def _check_total(name: str, orders: Mapping[str, float]) -> None:
+    """That whole orders are not too many for mass action."""
+    if _integers(orders) and sum(orders.values()) > LARGEST_ORDER:
+        raise ParameterError(
+            f"Reaction '{name}': its total order is {sum(orders.values()):g}, and mass action goes up to {LARGEST_ORDER}."
+            ' Write the rate as a formula, rate = "k*[A]^20", or other orders, orders = { A = 1 }.'
+        )
 
 
 def _reversible_law(
@@ -153,7 +172,7 @@ def _reversible_law(
             )
     if section.orders or not (_small_integers(reactants) and _small_integers(products)):
         raise ParameterError(
-            f"Reaction '{name}': a reversible reaction has integer orders from its coefficients, up to 4 on a side."
+            f"Reaction '{name}': a reversible reaction has integer orders from its coefficients, up to {LARGEST_ORDER} on a side."
             ' Write two reactions, or rate = "...", for other orders.'
         )
     if section.kf is None:

@@ -108,7 +108,7 @@ ORDER = "0.1 mol/L/min"
         ),
         (
             reaction(equation="1.5 A <=> B", kf="1 1/min", kr="1 1/min"),
-            "Reaction 'r1': a reversible reaction has integer orders from its coefficients, up to 4 on a side."
+            "Reaction 'r1': a reversible reaction has integer orders from its coefficients, up to 12 on a side."
             ' Write two reactions, or rate = "...", for other orders.',
         ),
         (
@@ -479,3 +479,31 @@ def test_a_rate_constant_has_no_dH():
     parameters = {"Vmax": {"Vmax": {"start": "1 mol/L/s"}, "dH": {"start": "9 kJ/mol"}}, "Km": "1 mol/L"}
     words = sentence(changed(TANK, {"conditions": HOT, **reaction(law="michaelis_menten", parameters=parameters)}), TANKS)
     assert words == "Parameter 'r1.Vmax' is a rate constant and follows Arrhenius. Write Ea in the place of dH."
+
+
+def test_settings_of_the_integration_beside_a_tank():
+    words = sentence(changed(TANK, {"solver": {"rtol": 1e-4, "max_steps": 10, "atol": "1e-9 mol/L"}}), TANKS)
+    assert words == (
+        "[solver] max_steps and rtol: for the integration of a batch; a cstr reactor is not integrated"
+        " (a steady state is found to 1e-10). Remove it."
+    )
+
+
+def test_a_pressure_that_nothing_depends_on():
+    with pytest.warns(KinetixWarning, match=r"\[conditions\] P: nothing in a cstr reactor depends on it yet. It changes nothing."):
+        problem(changed(TANK, {"conditions.P": "2 bar"}), TANKS)
+
+
+def test_mass_action_up_to_its_largest_order():
+    """c A -> B with r = k [A]^n in a batch: [A]^(1 - n) = [A]0^(1 - n) + (n - 1) n k t."""
+    n = 6
+    study = {
+        "reactions": {"r1": {"equation": f"{n} A -> B", "k": "0.3 L^5/mol^5/s"}},
+        "reactor": {"type": "batch"},
+        "initial": {"A": "1 mol/L", "default": "0 mol/L"},
+        "simulate": {"times": ["0 s", "2 s"]},
+    }
+    simulated = simulate_problem(problem(study, responses=all_responses))["simulation/predicted"].sel(response="A").values[0]
+    np.testing.assert_allclose(simulated, [1.0, (1 + (n - 1) * n * 0.3 * 2) ** (1 / (1 - n))], rtol=1e-7)
+    words = sentence(changed(TANK, reaction(equation="13 A -> B", k="1 1/s")), TANKS)
+    assert words.startswith("Reaction 'r1': its total order is 13, and mass action goes up to 12. Write the rate as a formula")
