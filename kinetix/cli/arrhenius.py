@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from kinetix.cli.messages import telling
-from kinetix.cli.options import Columns, Device, Json, Out, Quiet, Sigma, pairs
+from kinetix.cli.options import Columns, Device, Ignore, Json, Noise, Out, Quiet, Sigma, Title, pairs
 from kinetix.cli.work import Source, Wishes, answer, began, conclude, fitted
 
 
@@ -23,7 +23,10 @@ def arrhenius(
             metavar="TEMPERATURE", help="Reference temperature. Default: the harmonic mean of the table's temperatures.", show_default=False
         ),
     ] = None,
+    ignore: Ignore = None,
+    noise: Noise = None,
     sigma: Sigma = None,
+    title: Title = None,
     out: Out = None,
     as_json: Json = False,
     quiet: Quiet = False,
@@ -37,7 +40,8 @@ def arrhenius(
       kinetix arrhenius k.csv --at "350 K" --sigma trusted --column "k=k1 [1/s]"
 
     The table has a column of temperatures (T [K] or T [degC]) and one of constants with their unit (k [1/s]). Without a
-    column sigma_k every ln k counts the same, which means equal relative errors; with it, and --sigma, k itself is fitted.
+    column sigma_k (or --noise k="0.01 1/s") every ln k counts the same, which means equal relative errors; with it, and
+    --sigma, k itself is fitted.
     The search starts from the straight line of ln k over 1/T.
 
     Prints the report of the fit, then ln A and Ea with covariance and correlation. Then writes to the folder given by --out
@@ -45,6 +49,7 @@ def arrhenius(
     figures as PNG.
     """
     columns = pairs("--column", column, "k=k1 [1/s]")
+    deviations = pairs("--noise", noise, "k=0.01 1/s")
 
     def read() -> Source:
         from kinetix.io import read_table, study_text
@@ -52,8 +57,8 @@ def arrhenius(
         from kinetix.studies.arrhenius import arrhenius_starts
 
         table = read_table(file)
-        starts = arrhenius_starts(table, columns, at=at)
-        study = arrhenius_study(str(file), columns, sigma=sigma, **starts)
+        starts = arrhenius_starts(table, columns, at=at, ignore=ignore or ())
+        study = arrhenius_study(str(file), columns, sigma=sigma, ignore=ignore or (), noise=deviations, title=title or "", **starts)
         return Source("command line", study_text(study), study, Path(), [table])
 
     wishes = Wishes(out or Path(f"{'stdin' if str(file) == '-' else file.stem}-arrhenius"), as_json, quiet, device=device)

@@ -7,10 +7,23 @@ from typing import TYPE_CHECKING
 import typer
 
 from kinetix.cli.compile_cache import start_compile_cache
+from kinetix.cli.direct import (
+    Conditions,
+    Feed,
+    Files,
+    Initial,
+    Known,
+    Options,
+    Reactions,
+    ReactorType,
+    Starts,
+    source_for,
+    understood,
+)
 from kinetix.cli.messages import telling
-from kinetix.cli.options import Device, Study
+from kinetix.cli.options import Columns, Device, Ignore, Noise, Sigma
 from kinetix.cli.progress import progress
-from kinetix.cli.work import on_device, problem_of, source_of
+from kinetix.cli.work import on_device, problem_of
 
 if TYPE_CHECKING:
     from kinetix.studies import Problem
@@ -18,23 +31,41 @@ if TYPE_CHECKING:
 ATTENTION = "attention: "
 
 
-def check(study: Study, device: Device = None) -> None:
+def check(
+    files: Files,
+    reaction: Reactions = None,
+    reactor: ReactorType = None,
+    start: Starts = None,
+    known: Known = None,
+    initial: Initial = None,
+    feed: Feed = None,
+    condition: Conditions = None,
+    column: Columns = None,
+    ignore: Ignore = None,
+    noise: Noise = None,
+    sigma: Sigma = None,
+    device: Device = None,
+) -> None:
     """Read and validate a study and its data; show what they mean.
 
     \b
-    Example:
+    Examples:
       kinetix check study.toml
+      kinetix check run1.csv --reaction "A -> B" --reactor batch --initial default="0 mol/L"
 
-    Checks the grammar of the file, the balance of every reaction, all units and the data, and evaluates the model once at
-    the start: that it can be simulated, its gradient and its scaling. Prints the reactor, each reaction with its rate law
-    as computed, what is conserved, all parameters with starts and bounds, and what was recognised in the data.
+    Data files are described by the options that kinetix fit takes. Checks the grammar of the study, the balance of every
+    reaction, all units and the data, and evaluates the model once at the start: that it can be simulated, its gradient and
+    its scaling. Prints the reactor, each reaction with its rate law as computed, what is conserved, all parameters with
+    starts and bounds, what was recognised in the data, and the experiments as they were read.
 
     Writes nothing. Exit code 0 if the study can be used, 1 with one line per problem if not.
     """
+    said = Options(reaction, reactor, start, known, initial, feed, condition, column, ignore, noise, sigma)
+    direct = understood(files, said)
     with telling():
         with progress() as say:
             say("reading")
-            _, problem = problem_of(source_of(study))
+            _, problem = problem_of(source_for(files, direct))
             say("evaluating at the start")
             lines = _checked(problem, device)
         for line in lines:
@@ -45,7 +76,7 @@ def check(study: Study, device: Device = None) -> None:
             if not attention
             else f"usable; {attention} line{' above needs' if attention == 1 else 's above need'} attention"
         )
-        typer.echo(f"{study.name}: {found}")
+        typer.echo(f"{', '.join(file.name for file in files)}: {found}")
 
 
 def _checked(problem: Problem, device: str | None) -> list[str]:

@@ -41,6 +41,17 @@ Columns = Annotated[
     typer.Option("--column", metavar="NAME=HEADER", help='What a column is: "1/tau=sv [1/min]". Repeatable.', show_default=False),
 ]
 
+Ignore = Annotated[
+    list[str] | None, typer.Option("--ignore", metavar="HEADER", help="A column that is not used. Repeatable.", show_default=False)
+]
+Noise = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--noise", metavar="RESPONSE=QUANTITY", help='Standard deviation of what was measured: A="0.01 mol/L".', show_default=False
+    ),
+]
+Title = Annotated[str | None, typer.Option("--title", metavar="TEXT", help="Title of the report.", show_default=False)]
+
 
 def pairs(option: str, texts: Sequence[str] | None, example: str) -> dict[str, str]:
     """`["A=1 mol/L"]` as `{"A": "1 mol/L"}`.

@@ -118,6 +118,8 @@ def parse_network(text: str, *, formulas: bool | None = None, species: Iterable[
     ...
     kinetix.errors.ReactionError: Reaction 'r1' is not balanced: H 4 -> 2, O 2 -> 3. Did you mean CH4 + 2 O2 -> CO2 + 2 H2O? ...
     """
+    if not isinstance(text, str):
+        raise ReactionError(f'parse_network takes the reactions as one text, found {text!r}. Write "A -> B; B -> C", or "\\n".join(...).')
     reactions = parse_reactions(text)
     if not reactions:
         raise ReactionError("The reaction text holds no reaction. Write for example 'A -> B; B -> C'.")

@@ -195,7 +195,9 @@ class ConstantBook:
         """Position of a new constant; `name` is its full name (`r1.k`, `r3.kf`, `k1`)."""
         if spec.eyring:
             return self._add_eyring(name, constant, spec)
-        equilibrium = constant.name.startswith("K")  # K, K_A, Km: of an equilibrium, by van 't Hoff
+        equilibrium = spec.enthalpy if constant.enthalpy is None else constant.enthalpy
+        if spec.enthalpy and not equilibrium:
+            raise ParameterError(f"Parameter '{name}' is a rate constant and follows Arrhenius. Write Ea in the place of dH.")
         energy_name = "dH" if equilibrium else "Ea"
         if spec.factor and isinstance(spec.value, Estimate) and spec.value.fixed and spec.value.start is not None:
             spec = replace(spec, value=spec.value.start)

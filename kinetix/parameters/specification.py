@@ -52,6 +52,7 @@ class Temperature:
         exponent: b of the three-parameter law; None: 0.
         eyring: whether the law is Eyring's: `energy` is then the enthalpy of activation and `value`, where `factor` is true, the
             entropy of activation.
+        enthalpy: whether `energy` was written as dH, of an equilibrium by van 't Hoff, and not as Ea.
     """
 
     value: Number
@@ -60,3 +61,4 @@ class Temperature:
     energy: Number | None = None
     exponent: Number | None = None
     eyring: bool = False
+    enthalpy: bool = False

@@ -45,6 +45,7 @@ def _by_experiment(tree: xr.DataTree, units: list[str]) -> Figure:
     group = group_of(tree, "predictions")
     experiments = [str(name) for name in group["experiment"].values]
     names = [str(name) for name in group["response"].values]
+    titles = _titles(tree, experiments)
     length = len(experiments)
     columns = length if len(units) > 1 else None
     page = sheet(length * len(units), columns=columns, width=3.0 if length > 2 else 4.2, height=2.5)
@@ -56,7 +57,7 @@ def _by_experiment(tree: xr.DataTree, units: list[str]) -> Figure:
         for index in members:
             handles[names[index]] = _draw(panel, tree, experiment, index, colour(index))
         if row == 0:
-            panel.set_title(experiments[experiment], fontsize=9)
+            panel.set_title(titles[experiment], fontsize=9)
         if number + page.columns >= len(page.panels):
             panel.set_xlabel(time)
         if number % page.columns == 0:
@@ -67,6 +68,15 @@ def _by_experiment(tree: xr.DataTree, units: list[str]) -> Figure:
             handles.values(), handles.keys(), loc="outside upper center", ncols=min(len(names), 8), frameon=False, fontsize=9
         )
     return captioned(page.figure, "Measured values (circles) and the fitted model (lines) over time, by experiment.")
+
+
+def _titles(tree: xr.DataTree, experiments: list[str]) -> list[str]:
+    """The experiments with their temperatures, where those differ."""
+    conditions = group_of(tree, "conditions").data_vars if "conditions" in tree.children else {}
+    if "T" not in conditions or np.ptp(conditions["T"].values) == 0:
+        return experiments
+    T = conditions["T"]
+    return [f"{name}, T {value:.5g} {T.attrs['units']}" for name, value in zip(experiments, T.values, strict=True)]
 
 
 def _by_response(tree: xr.DataTree) -> Figure:

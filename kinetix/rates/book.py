@@ -14,10 +14,11 @@ Orders = Mapping[str, float]
 
 
 class Formula(NamedTuple):
-    """A rate as text, and the constants in it with the dimensions of their units."""
+    """A rate as text, the constants in it with the dimensions of their units, and which of them are of equilibria (dH, not Ea)."""
 
     text: str
     constants: dict[str, Dimension]
+    equilibria: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)

@@ -29,6 +29,7 @@ def write(reactants: Orders, products: Orders, options: Mapping[str, Any]) -> Fo
     return Formula(
         f"k*K*[{adsorbed}]*[{others[0]}]/(1 + K*[{adsorbed}])",
         {"k": RATE / CONCENTRATION, "K": DIMENSIONLESS / CONCENTRATION},
+        frozenset({"K"}),
     )
 
 

@@ -42,7 +42,9 @@ class FreeRate:
         return evaluate(self.expression, lookup)
 
 
-def law(text: str, constants: Mapping[str, Dimension], known: tuple[str, ...], reaction: str) -> Law:
+def law(
+    text: str, constants: Mapping[str, Dimension], known: tuple[str, ...], reaction: str, equilibria: frozenset[str] | None = None
+) -> Law:
     """The rate r = `text` in concentrations [X], partial pressures p[X] = [X] R T, temperature T and constants by name.
 
     Args:
@@ -50,6 +52,7 @@ def law(text: str, constants: Mapping[str, Dimension], known: tuple[str, ...], r
         constants: the constants it may use and the dimensions of their units.
         known: species of the network.
         reaction: its name, for messages.
+        equilibria: which constants are of equilibria; None where the formula does not tell.
 
     Raises:
         ExpressionError: an unreadable formula, an unknown species or constant.
@@ -88,7 +91,7 @@ def law(text: str, constants: Mapping[str, Dimension], known: tuple[str, ...], r
     slots = tuple(dict.fromkeys(species))
     return Law(
         FreeRate(expression, tuple(used), slots),
-        tuple(Constant(name, constants[name]) for name in used),
+        tuple(Constant(name, constants[name], enthalpy=None if equilibria is None else name in equilibria) for name in used),
         (slots,),
         to_text(expression),
         amounts=frozenset(amounts),

@@ -19,7 +19,9 @@ def write(reactants: Orders, products: Orders, options: Mapping[str, Any]) -> Fo
     del products
     substrate = one_species(options, "substrate", reactants, "hill")
     # of the ratio [S]/K, so that no unit has a fitted power
-    return Formula(f"Vmax*([{substrate}]/K)^n/(1 + ([{substrate}]/K)^n)", {"Vmax": RATE, "K": CONCENTRATION, "n": DIMENSIONLESS})
+    return Formula(
+        f"Vmax*([{substrate}]/K)^n/(1 + ([{substrate}]/K)^n)", {"Vmax": RATE, "K": CONCENTRATION, "n": DIMENSIONLESS}, frozenset({"K"})
+    )
 
 
 BOOK = Book(

@@ -48,7 +48,7 @@ def write(reactants: Orders, products: Orders, options: Mapping[str, Any]) -> Fo
         constants[f"K_{_symbol(name)}"] = DIMENSIONLESS / CONCENTRATION
         terms.append(f"sqrt(K_{_symbol(name)}*[{name}])")
     exponent = f"^{sites}" if sites != 1 else ""
-    return Formula(f"k*{force}/({' + '.join(terms)}){exponent}", constants)
+    return Formula(f"k*{force}/({' + '.join(terms)}){exponent}", constants, frozenset(constants) - {"k"})
 
 
 def _symbol(species: str) -> str:

@@ -25,6 +25,8 @@ class Constant:
         thermal: whether it may depend on temperature (by Arrhenius or van 't Hoff).
         value: a number the law itself fixes (a reference concentration, a known order), in SI; None where the user gives it.
         positive: whether only positive values make sense, so that it is fitted on a log scale unless the user says otherwise.
+        enthalpy: whether it is of an equilibrium, so that it depends on temperature by dH and has no pre-exponential factor; None
+            where the user decides by what he writes (constants of his own formula).
     """
 
     name: str
@@ -32,6 +34,7 @@ class Constant:
     thermal: bool = True
     value: float | None = None
     positive: bool = True
+    enthalpy: bool | None = False
 
 
 @dataclass(frozen=True)

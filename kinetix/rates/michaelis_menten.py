@@ -37,11 +37,11 @@ def write(reactants: Orders, products: Orders, options: Mapping[str, Any]) -> Fo
     if kind is None:
         if "inhibitor" in options:
             raise ParameterError(f'law \'{name}\': an inhibitor without a kind. Write inhibition = "competitive" or "uncompetitive".')
-        return Formula(f"Vmax*[{substrate}]/(Km + [{substrate}])", constants)
+        return Formula(f"Vmax*[{substrate}]/(Km + [{substrate}])", constants, frozenset({"Km"}))
     if kind not in _INHIBITIONS:
         raise ParameterError(f"law '{name}': inhibition is {kind!r}; known: {', '.join(_INHIBITIONS)}.{nearest(str(kind), _INHIBITIONS)}")
     inhibitor = substrate if kind == "substrate" else one_species(options, "inhibitor", {}, name)
-    return Formula(_INHIBITIONS[kind].format(S=substrate, I=inhibitor), {**constants, "Ki": CONCENTRATION})
+    return Formula(_INHIBITIONS[kind].format(S=substrate, I=inhibitor), {**constants, "Ki": CONCENTRATION}, frozenset({"Km", "Ki"}))
 
 
 BOOK = Book(

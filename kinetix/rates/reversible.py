@@ -48,7 +48,7 @@ def equilibrium_law(forward: Mapping[str, float], reverse: Mapping[str, float]) 
     'kf*[A] - kf/K*[B]^2'
     """
     difference = sum(reverse.values()) - sum(forward.values())
-    return _law(rate_from_equilibrium, Constant("K", CONCENTRATION**difference), forward, reverse, "{forward} - {reverse}")
+    return _law(rate_from_equilibrium, Constant("K", CONCENTRATION**difference, enthalpy=True), forward, reverse, "{forward} - {reverse}")
 
 
 def _law(function: Any, second: Constant, forward: Mapping[str, float], reverse: Mapping[str, float], text: str) -> Law:

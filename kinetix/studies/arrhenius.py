@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,7 +17,7 @@ from kinetix.units import TEMPERATURE
 
 
 def arrhenius_starts(
-    table: Table, columns: Mapping[str, str] | None = None, *, constant: str = "k", at: str | None = None
+    table: Table, columns: Mapping[str, str] | None = None, *, constant: str = "k", at: str | None = None, ignore: Collection[str] = ()
 ) -> dict[str, Any]:
     """Starts of k and Ea for `arrhenius_study`: the straight line of ln k over 1/T, by ordinary least squares.
 
@@ -28,6 +28,7 @@ def arrhenius_starts(
         table: the table as read.
         columns: as in the study file.
         constant: name of the constant's column.
+        ignore: headers of columns to pass over.
         at: the reference temperature as text; default: the harmonic mean of the temperatures.
 
     Returns:
@@ -40,7 +41,7 @@ def arrhenius_starts(
     >>> arrhenius_starts(parse_table("T [K],k [1/s]\\n300,1\\n320,4\\n340,13\\n", "k.csv"), at="320 K")
     {'k': {'start': '3.93747 1/s', 'scale': 'log'}, 'Ea': {'start': '54.4026 kJ/mol'}, 'at': '320 K'}
     """
-    campaign = build_campaign([table], Vocabulary((), {constant: None}, {"T": TEMPERATURE}), columns=columns)
+    campaign = build_campaign([table], Vocabulary((), {constant: None}, {"T": TEMPERATURE}), columns=columns, ignore=ignore)
     used = campaign.mask[:, 0, 0]
     k, unit = campaign.values[used, 0, 0], campaign.responses[0].unit
     if "T" not in campaign.conditions:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -23,7 +23,7 @@ from kinetix.studies.numbers import Reference, parse_known, parse_noise, parse_n
 from kinetix.studies.problem import Problem, assemble
 from kinetix.studies.responses import check_explicit, check_response_names
 from kinetix.studies.schema import Study
-from kinetix.units import CONCENTRATION, RATE, TIME, Dimension, Quantity, Unit, example_unit, parse_quantity, parse_unit
+from kinetix.units import CONCENTRATION, PRESSURE, RATE, TIME, Dimension, Quantity, Unit, example_unit, parse_quantity, parse_unit
 
 _NOT_CONDITIONS = ("feed", "allow_temperature")
 
@@ -95,6 +95,8 @@ def _understood(study: Study) -> _Understood:
         initial = amounts(study.initial, "initial")
     with problems.collecting():
         solver_settings(study)
+        if reactor is not None:
+            check_solver(reactor, sorted(study.solver.model_fields_set))
     conditions: dict[str, Quantity] = {}
     if reactor is not None:
         with problems.collecting():
@@ -179,6 +181,20 @@ def amounts(section: object, stem: str) -> Amounts:
     return Amounts(given, default)
 
 
+def check_solver(reactor: Reactor, given: Collection[str], section: str = "[solver] ") -> None:
+    """That settings of the integration are given only where something is integrated.
+
+    Raises:
+        StudyError: they would have no effect.
+    """
+    idle = [name for name in given if not reactor.timed and name in ("rtol", "max_steps")]
+    if idle:
+        raise StudyError(
+            f"{section}{' and '.join(idle)}: for the integration of a batch; a {reactor.name} reactor is not integrated"
+            " (a steady state is found to 1e-10). Remove it."
+        )
+
+
 def solver_settings(study: Study) -> dict[str, Any]:
     """Keyword arguments of `assemble` from `[solver]`."""
     atol = None
@@ -225,6 +241,8 @@ def known_conditions(section: Mapping[str, Any], known: Mapping[str, Dimension |
             where = f"[conditions] {name}"
             out[name] = require_possible(parse_known(value, where, known[name]), name, known[name], where)
     problems.raise_if_any(ConditionError)
+    if known.get("P") == PRESSURE and "P" in out:
+        warnings.warn(f"[conditions] P: nothing in {model} depends on it yet. It changes nothing.", KinetixWarning, stacklevel=2)
     return out
 
 

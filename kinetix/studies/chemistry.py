@@ -135,9 +135,9 @@ def _law(
         formula = _named_formula(reaction, section.law)
         text = formula.text.replace("[", "p[") if basis.amounts == "partial_pressure" else formula.text
         expected = {key: basis.dimension(dimension) for key, dimension in formula.constants.items()}
-        return _free_law(reaction, section, text, network, named, expected, basis)
+        return _free_law(reaction, section, text, network, named, expected, formula.equilibria, basis)
     if section.rate is not None:
-        return _free_law(reaction, section, section.rate, network, named, {}, basis)
+        return _free_law(reaction, section, section.rate, network, named, {}, None, basis)
     if section.parameters:
         names = list(section.parameters)
         raise ParameterError(
@@ -154,6 +154,8 @@ def _law(
                 f"Reaction '{name}': {key} is a constant of a reversible reaction, but '{reaction.equation}' is not one. Write '<=>', or k."
             )
     main = _main_constant(section, name)
+    if not section.orders:
+        _check_total(name, reactants)
     if section.orders or not _small_integers(reactants):
         law, own = _power_law(reaction, section, reactants, main, network, named, basis)
         return basis.law(law), own
@@ -169,8 +171,25 @@ def _main_constant(section: ReactionSection, name: str) -> Specification:
     return parse_constant(given, f"{name}.k", eyring=True)
 
 
+LARGEST_ORDER = 12
+"""Of mass action, which multiplies concentrations; a formula has no such limit."""
+
+
 def _small_integers(orders: Mapping[str, float]) -> bool:
-    return all(order == int(order) for order in orders.values()) and sum(orders.values()) <= 4
+    return _integers(orders) and sum(orders.values()) <= LARGEST_ORDER
+
+
+def _integers(orders: Mapping[str, float]) -> bool:
+    return all(order == int(order) for order in orders.values())
+
+
+def _check_total(name: str, orders: Mapping[str, float]) -> None:
+    """That whole orders are not too many for mass action."""
+    if _integers(orders) and sum(orders.values()) > LARGEST_ORDER:
+        raise ParameterError(
+            f"Reaction '{name}': its total order is {sum(orders.values()):g}, and mass action goes up to {LARGEST_ORDER}."
+            ' Write the rate as a formula, rate = "k*[A]^20", or other orders, orders = { A = 1 }.'
+        )
 
 
 def _reversible_law(
@@ -185,7 +204,7 @@ def _reversible_law(
             )
     if section.orders or not (_small_integers(reactants) and _small_integers(products)):
         raise ParameterError(
-            f"Reaction '{name}': a reversible reaction has integer orders from its coefficients, up to 4 on a side."
+            f"Reaction '{name}': a reversible reaction has integer orders from its coefficients, up to {LARGEST_ORDER} on a side."
             ' Write two reactions, or rate = "...", for other orders.'
         )
     if section.kf is None:
@@ -289,9 +308,10 @@ def _free_law(
     network: Network,
     named: Mapping[str, Temperature],
     expected: Mapping[str, Dimension],
+    equilibria: frozenset[str] | None,
     basis: Basis,
 ) -> tuple[Law, dict[str, Specification]]:
-    """The law of a formula; `expected` are the dimensions of a named law's constants."""
+    """The law of a formula; `expected` and `equilibria` are of a named law's constants."""
     name = reaction.name
     what = "rate formula" if section.rate is not None else "named law"
     own = _own_constants(section, name, what)
@@ -309,7 +329,7 @@ def _free_law(
                     *(f"Reaction '{name}' ({reaction.equation}) has the rate {text}{said}: {problem}" for problem in error.problems)
                 ) from None
     dimensions = {key: unit.dimension for key, unit in units.items()}
-    law = free.law(text, dimensions, network.species, name)
+    law = free.law(text, dimensions, network.species, name, equilibria)
     check_rate_dimension(text, dimensions, name, basis)
     return law, {f"{name}.{key}": spec for key, spec in constants.items()}
 

@@ -39,7 +39,7 @@ def named_positions(book: ConstantBook, spoken: Spoken, given: Given, problems: 
             problems.add(f"Parameter '{name}' is given but nothing uses it. Remove it, or use it.{nearest(name, wanted)}")
             continue
         with problems.collecting():
-            default = Constant(name, None, positive=_positive_by_default(spec))
+            default = Constant(name, None, positive=_positive_by_default(spec), enthalpy=None)
             positions[name] = book.add(name, wanted.get(name, default), spec)
     return positions
 

@@ -36,6 +36,45 @@ def describe_model(problem: Problem) -> list[Row]:
     ]
 
 
+SHOWN_EXPERIMENTS = 10
+"""Rows of the table of experiments; more show the first and the last."""
+
+
+def describe_experiments(problem: Problem) -> list[str]:
+    """The experiments as they were read: how much was measured at which times and conditions; what is the same in all, once."""
+    campaign = problem.campaign
+    if not campaign.rows_read:
+        return []
+    columns = {"experiment": list(campaign.experiments), "values": [str(int(mask.sum())) for mask in campaign.mask]}
+    if campaign.time_unit is not None and campaign.times.any():
+        columns[f"t [{campaign.time_unit.text}]"] = _spans(campaign.times, campaign.time_unit)
+    same = []
+    for name, values in campaign.conditions.items():
+        unit = campaign.condition_units[name]
+        if np.ptp(values) > 0:
+            columns[_titled(name, unit)] = _spans(values[:, None], unit)
+        else:
+            same.append(f"{name} {float(unit.from_si(values[0])):.6g} {'' if unit.text in ('1', '-') else unit.text}".rstrip())
+    for name, (_, values) in campaign.programs.items():
+        columns[_titled(name, campaign.condition_units[name])] = _spans(values, campaign.condition_units[name])
+    rows = [list(row) for row in zip(*columns.values(), strict=True)]
+    half = SHOWN_EXPERIMENTS // 2
+    kept = rows if len(rows) <= SHOWN_EXPERIMENTS else [*rows[:half], ["..."] * len(columns), *rows[-half:]]
+    widths = [max(map(len, (name, *(row[i] for row in kept)))) for i, name in enumerate(columns)]
+    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in ([*columns], *kept)]
+    return [f"experiments as read ({len(rows)}):", *(f"  {line}" for line in lines), *([f"in all: {'; '.join(same)}"] if same else [])]
+
+
+def _titled(name: str, unit: Unit) -> str:
+    return name if unit.text in ("1", "-") else f"{name} [{unit.text}]"
+
+
+def _spans(values: np.ndarray, unit: Unit) -> list[str]:
+    """`300 to 350` of each row, or one number."""
+    low, high = unit.from_si(values.min(axis=1)), unit.from_si(values.max(axis=1))
+    return [f"{a:.5g}" if a == b else f"{a:.5g} to {b:.5g}" for a, b in zip(low, high, strict=True)]
+
+
 def _net(spoken: ReactorModel, species: str) -> str:
     row = spoken.network.stoichiometry[spoken.network.index(species)]
     terms = [

@@ -227,7 +227,15 @@ def _merged(by_name: Mapping[str, Any], by_species: Mapping[str, Any], stem: str
 
 
 def arrhenius_study(
-    file: str, columns: Mapping[str, str] | None = None, *, constant: str = "k", sigma: str | None = None, **starts: Any
+    file: str,
+    columns: Mapping[str, str] | None = None,
+    *,
+    constant: str = "k",
+    sigma: str | None = None,
+    ignore: Sequence[str] = (),
+    noise: Mapping[str, str] | None = None,
+    title: str = "",
+    **starts: Any,
 ) -> dict[str, Any]:
     """The study of a table of rate constants over temperature.
 
@@ -237,15 +245,18 @@ def arrhenius_study(
         file: the table.
         columns: as in the study file.
         constant: name of the constant's column.
-        sigma: how a sigma column is meant; None where there is none.
+        sigma: how a sigma column or `noise` is meant; None where there is none.
+        ignore, noise: as in the study file.
+        title: for reports.
         starts: `k` and `Ea` as in the study file, and `at`.
     """
     side = constant if sigma else f"log({constant})"
     return {
         "schema": 1,
-        "title": f"Arrhenius parameters of {constant}",
+        "title": title or f"Arrhenius parameters of {constant}",
         "model": {side: side},  # the column on the left, the constant of the same name on the right
         "parameters": {constant: starts},
-        "data": {"files": [file], "columns": dict(columns or {})},
+        "data": {"files": [file], "columns": dict(columns or {}), **({"ignore": list(ignore)} if ignore else {})},
+        **({"noise": dict(noise)} if noise else {}),
         **({"fit": {"sigma": sigma}} if sigma else {}),
     }

@@ -201,6 +201,7 @@ def parse_constant(value: object, where: str, symbol: str = "k", *, eyring: bool
         at,
         _part(value[energy[0]], f"{where.removesuffix('.k')}.{energy[0]}", MOLAR_ENERGY) if energy else None,
         _part(value["b"], f"{where.removesuffix('.k')}.b", DIMENSIONLESS) if "b" in value else None,
+        enthalpy=energy == ["dH"],
     )
 
 

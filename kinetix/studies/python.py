@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from kinetix.errors import ConditionError, DataError, InputError, ParameterError
+from kinetix.errors import ConditionError, DataError, InputError, ParameterError, Problems
 from kinetix.estimation import Iteration
 from kinetix.experiments import Campaign, Vocabulary
 from kinetix.network import Network
@@ -23,6 +23,7 @@ from kinetix.solvers import Options
 from kinetix.studies.building import amounts as amounts_of
 from kinetix.studies.building import (
     basis_of,
+    check_solver,
     given_conditions,
     known_conditions,
     parse_times,
@@ -155,12 +156,19 @@ def _setup(
 
 
 def estimate(
-    start: str, *, bounds: tuple[str | None, str | None] | None = None, scale: str | None = None, at: str | None = None, fixed: bool = False
+    start: str | None = None,
+    *,
+    unit: str | None = None,
+    bounds: tuple[str | None, str | None] | None = None,
+    scale: str | None = None,
+    at: str | None = None,
+    fixed: bool = False,
 ) -> dict[str, Any]:
     """A number to be estimated, as the study file writes it.
 
     Args:
-        start: where the fit starts, with its unit.
+        start: where the fit starts, with its unit; None: found from the data.
+        unit: to report in, where there is no start to take it from.
         bounds: lower and upper bound; None where a side is open.
         scale: "log" or "linear"; rate constants are fitted on a log scale unless said otherwise.
         at: the temperature at which a rate constant with an activation energy holds.
@@ -169,9 +177,12 @@ def estimate(
     >>> import kinetix as kx
     >>> kx.estimate("0.1 1/min", bounds=("0.01 1/min", "1 1/min"))
     {'start': '0.1 1/min', 'bounds': ['0.01 1/min', '1 1/min']}
+    >>> kx.estimate(unit="1/h")
+    {'unit': '1/h'}
     """
     table = {
         "start": start,
+        "unit": unit,
         "bounds": [side or "" for side in bounds] if bounds else None,
         "scale": scale,
         "at": at,
@@ -228,6 +239,7 @@ def fit(
     >>> bool(tree.attrs["converged"]), float(tree["parameters/value"].sel(parameter="r1.k").round(6))
     (True, 0.5)
     """
+    _check_arguments("fit", reactor, campaign, start=start, known=known)
     limits = FitLimits(max_iterations, max_seconds)
     problem = put_together(
         reactor, campaign, start or {}, known or {}, sigma=sigma, title=title, rtol=rtol, atol=_absolute(atol), estimate_missing=True
@@ -299,6 +311,7 @@ def problem(
     >>> decay.responses, decay.table.names
     (('A', 'B'), ('r1.k',))
     """
+    _check_arguments("simulate", reactor, known=known, conditions=None if isinstance(conditions, Campaign) else conditions)
     timed = reactor.reactor.timed
     if times is not None and (isinstance(conditions, Campaign) or not timed):
         why = "the campaign has its own" if timed else f"nothing in a {reactor.reactor.name} reactor depends on time"
@@ -320,6 +333,31 @@ def _absolute(atol: str | None) -> float | None:
     return None if atol is None else parse_quantity(atol, CONCENTRATION, "atol").si
 
 
+def _check_arguments(what: str, reactor: object, campaign: object = None, **named: object) -> None:
+    """That arguments are what their places ask for.
+
+    Raises:
+        InputError: what came, what was expected, what to write.
+    """
+    problems = Problems()
+    if isinstance(reactor, Campaign) or isinstance(campaign, ReactorSetup):
+        problems.add(f"{what}: the reactor comes first, then the data. Write {what}(reactor, campaign, ...).")
+    elif isinstance(reactor, Network):
+        problems.add(f"{what}: expected a reactor first, found a network. Write {what}(Batch(network), ...), or CSTR or Differential.")
+    elif not isinstance(reactor, ReactorSetup):
+        problems.add(f"{what}: expected a reactor first, found {_kind(reactor)}. Write {what}(Batch(parse_network(...)), ...).")
+    elif what == "fit" and not isinstance(campaign, Campaign):
+        problems.add(f"{what}: expected data second, found {_kind(campaign)}. Write {what}(reactor, read_csv(path, reactor), ...).")
+    for name, value in named.items():
+        if value is not None and not isinstance(value, Mapping):
+            problems.add(f'{what}: {name} is a mapping such as {{"r1.k": "0.1 1/min"}}, found {_kind(value)}.')
+    problems.raise_if_any(InputError)
+
+
+def _kind(value: object) -> str:
+    return f"{type(value).__name__} {value!r:.60}"
+
+
 def put_together(
     reactor: ReactorSetup,
     campaign: Campaign,
@@ -335,6 +373,7 @@ def put_together(
     estimate_missing: bool = False,
 ) -> Problem:
     """The problem that `fit` and `simulate` work on."""
+    check_solver(reactor.reactor, [name for name, changed in (("rtol", rtol != 1e-8), ("max_steps", max_steps != 10_000)) if changed], "")
     placed = place_parameters(reactor.network, start, known)
     functions: dict[str, FunctionLaw] = {}
     for what, by_reaction in (("rate", reactor.rates), ("orders", reactor.orders)):
@@ -364,7 +403,13 @@ def put_together(
 
 
 def vocabulary_of(model: Network | ReactorSetup, has_time: bool) -> Vocabulary:
-    """What a data file may hold, for a reactor or for a network whose reactor is not said yet."""
+    """What a data file may hold, for a reactor or for a network whose reactor is not said yet.
+
+    Raises:
+        InputError: neither.
+    """
+    if not isinstance(model, (Network, ReactorSetup)):
+        raise InputError(f"read_csv takes the files, then a reactor or a network; found {_kind(model)}. Write read_csv(path, reactor).")
     if isinstance(model, ReactorSetup):
         return model.vocabulary()
     book = BATCH if has_time else TANK

@@ -29,6 +29,10 @@ MOST_READINGS, MOST_EXCHANGES, EXCHANGE_ITERATIONS = 10_000, 6, 100
 """So many readings, exchanges and iterations are not too much for a look at other optima that nobody asked for."""
 
 
+def _is_number(value: object, kinds: type | tuple[type, ...]) -> bool:
+    return isinstance(value, kinds) and not isinstance(value, bool)
+
+
 @dataclass(frozen=True)
 class FitLimits:
     """When to stop.
@@ -46,11 +50,11 @@ class FitLimits:
 
     def __post_init__(self) -> None:
         problems = []
-        if self.max_iterations is not None and not self.max_iterations >= 1:
+        if self.max_iterations is not None and not (_is_number(self.max_iterations, int) and self.max_iterations >= 1):
             problems.append(
                 f"max_iterations = {self.max_iterations!r}: expected a whole number from 1 on, or None for no limit of your own."
             )
-        if self.max_seconds is not None and not self.max_seconds >= 0:
+        if self.max_seconds is not None and not (_is_number(self.max_seconds, (int, float)) and self.max_seconds >= 0):
             problems.append(f"max_seconds = {self.max_seconds!r}: expected a number from 0 on, or None for no limit.")
         if problems:
             raise ParameterError(*problems)

@@ -19,7 +19,7 @@ from kinetix.results.phrases import listing, plain
 from kinetix.simulation import ReactorModel, predict
 from kinetix.status import Status
 from kinetix.studies import starting
-from kinetix.studies.describing import Row, describe_model
+from kinetix.studies.describing import Row, describe_experiments, describe_model
 from kinetix.studies.evaluator import Evaluator
 from kinetix.studies.problem import Problem, temperature_without_effect
 from kinetix.studies.provenance import condition_columns, provenance
@@ -114,7 +114,7 @@ def describe_problem(problem: Problem) -> list[str]:
             else ""
         )
         lines.append(f"{number} (known)" if p.fixed else f"{number} (estimated, {p.scale} scale{bounds})")
-    return [*lines, *problem.campaign.notes]
+    return [*lines, *problem.campaign.notes, *describe_experiments(problem)]
 
 
 def _line(row: Row) -> str:

@@ -18,6 +18,16 @@ def write_table(place, T=T, k=K, header="T [K],k [1/min]", sigma=None):
     (place / "k.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
 
 
+def test_columns_that_are_not_used_and_a_sigma_for_all(place):
+    rows = "".join(f"{t},{k * 60:.12g},x\n" for t, k in zip(T, K, strict=True))
+    (place / "k.csv").write_text(f"T [K],k [1/min],area [m^2]\n{rows.replace('x', '3')}", encoding="utf-8")
+    assert run("arrhenius", "k.csv").exit_code == 1
+    assert run("arrhenius", "k.csv", "--ignore", "area [m^2]", "--title", "Column A", "--quiet").exit_code == 0
+    weighted = run("arrhenius", "k.csv", "--ignore", "area [m^2]", "--noise", "k=0.01 1/min", "--sigma", "trusted", "--json")
+    assert weighted.exit_code == 0, weighted.stderr
+    assert json.loads(weighted.stdout)["sigma_meaning"] == "trusted"
+
+
 def test_equal_weights_of_ln_k_are_the_straight_line(place):
     write_table(place)
     result = run("arrhenius", "k.csv", "--at", "320 K")

@@ -13,10 +13,24 @@ def test_check_says_what_the_study_means_and_writes_nothing(place):
     result = run("check", write_tank(place))
     assert result.exit_code == 0, result.stderr
     assert all(words in result.stdout for words in ("A -> B", "k*[A]", "conserved: A + B + C", "12 rows read"))
+    assert "experiments as read (12):\n  experiment  values  T [K]  tau [min]\n  1           2       330    2\n" in result.stdout
+    assert "in all: " not in result.stdout
     assert "r1.k_ref = 0.1 1/min (estimated" in result.stdout
     assert "r2.Ea = 80 kJ/mol (known)" in result.stdout
     assert result.stdout.endswith("tank.toml: no problem found\n")
     assert {path.name for path in place.iterdir()} == {"tank.csv", "tank.toml"}
+
+
+def test_check_of_data_files_without_a_study(place):
+    (place / "runs.csv").write_text("time [min],A [mol/L],run,T [degC]\n0,1,a,50\n1,0.5,a,50\n3,0.4,b,50\n", encoding="utf-8")
+    options = ("--reaction", "A -> B", "--reactor", "batch", "--initial", "A=1 mol/L", "--initial", "B=0 mol/L")
+    result = run("check", "runs.csv", *options, "--column", "experiment=run", "--start", "r1.k=0.5 1/min")
+    assert result.exit_code == 0, result.stderr
+    assert "r1.k = 0.5 1/min (estimated, log scale)" in result.stdout
+    table = "  experiment  values  t [min]\n  a           2       0 to 1\n  b           1       3\nin all: T 50 degC\n"
+    assert f"experiments as read (2):\n{table}" in result.stdout
+    assert result.stdout.endswith("runs.csv: no problem found\n")
+    assert run("check", "runs.csv").exit_code == 2 and run("check", write_tank(place), "--reactor", "cstr").exit_code == 2
 
 
 def test_profile_of_a_first_order_reaction(place):

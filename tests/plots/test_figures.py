@@ -85,7 +85,8 @@ def test_profiles_have_a_panel_per_experiment_then_per_response():
     many = FIGURES["profiles"](fit_tree(timed_facts(100)))
     assert few is not None
     assert many is not None
-    assert [panel.get_title() for panel in few.axes] == [f"run {index}" for index in range(1, 8)]
+    temperatures = timed_facts(7).conditions["T"].values_si - 273.15
+    assert [panel.get_title() for panel in few.axes] == [f"run {i}, T {T:.5g} °C" for i, T in enumerate(temperatures, start=1)]
     assert [panel.get_ylabel() for panel in many.axes] == ["A [mol/L]", "B [mol/L]", "T [°C]"]
 
 

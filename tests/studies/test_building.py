@@ -108,7 +108,7 @@ ORDER = "0.1 mol/L/min"
         ),
         (
             reaction(equation="1.5 A <=> B", kf="1 1/min", kr="1 1/min"),
-            "Reaction 'r1': a reversible reaction has integer orders from its coefficients, up to 4 on a side."
+            "Reaction 'r1': a reversible reaction has integer orders from its coefficients, up to 12 on a side."
             ' Write two reactions, or rate = "...", for other orders.',
         ),
         (
@@ -482,3 +482,61 @@ def test_a_batch_without_times_is_not_simulated():
     batch = {"reactions": {"r1": {"equation": "A -> B", "k": "0.1 1/min"}}, "reactor": {"type": "batch"}, "initial": {"default": "1 mol/L"}}
     with pytest.raises(StudyError, match=r'^No times to simulate. Write times = "0:60:61 min" under \[simulate\]'):
         simulate_problem(problem(batch, responses=all_responses))
+
+
+@pytest.mark.parametrize(
+    ("section", "names"),
+    [
+        ({"rate": "kf*[A]", "parameters": {"kf": {"kf": {"start": "1 1/min"}, "Ea": {"start": "60 kJ/mol"}}}}, ("r1.kf.k_ref", "r1.kf.Ea")),
+        ({"rate": "Kf*[A]", "parameters": {"Kf": {"Kf": {"start": "1 1/min"}, "Ea": {"start": "60 kJ/mol"}}}}, ("r1.Kf.k_ref", "r1.Kf.Ea")),
+        (
+            {"rate": "k*q*[A]", "k": "1 1/min", "parameters": {"q": {"q": {"start": "1 -"}, "dH": {"start": "-9 kJ/mol"}}}},
+            ("r1.k", "r1.q.K_ref", "r1.q.dH"),
+        ),
+        (
+            {
+                "law": "michaelis_menten",
+                "parameters": {"Vmax": "1 mol/L/s", "Km": {"Km": {"start": "1 mol/L"}, "dH": {"start": "9 kJ/mol"}}},
+            },
+            ("r1.Vmax", "r1.Km.K_ref", "r1.Km.dH"),
+        ),
+    ],
+)
+def test_a_law_or_the_user_says_what_follows_vant_hoff(section, names):
+    given = problem(changed(TANK, {"conditions": HOT, **reaction(**section)}), TANKS)
+    assert given.table.names == names
+    assert [factor.name for factor in given.derived] == [f"{name.removesuffix('.k_ref')}.A" for name in names if name.endswith(".k_ref")]
+
+
+def test_a_rate_constant_has_no_dH():
+    parameters = {"Vmax": {"Vmax": {"start": "1 mol/L/s"}, "dH": {"start": "9 kJ/mol"}}, "Km": "1 mol/L"}
+    words = sentence(changed(TANK, {"conditions": HOT, **reaction(law="michaelis_menten", parameters=parameters)}), TANKS)
+    assert words == "Parameter 'r1.Vmax' is a rate constant and follows Arrhenius. Write Ea in the place of dH."
+
+
+def test_settings_of_the_integration_beside_a_tank():
+    words = sentence(changed(TANK, {"solver": {"rtol": 1e-4, "max_steps": 10, "atol": "1e-9 mol/L"}}), TANKS)
+    assert words == (
+        "[solver] max_steps and rtol: for the integration of a batch; a cstr reactor is not integrated"
+        " (a steady state is found to 1e-10). Remove it."
+    )
+
+
+def test_a_pressure_that_nothing_depends_on():
+    with pytest.warns(KinetixWarning, match=r"\[conditions\] P: nothing in a cstr reactor depends on it yet. It changes nothing."):
+        problem(changed(TANK, {"conditions.P": "2 bar"}), TANKS)
+
+
+def test_mass_action_up_to_its_largest_order():
+    """c A -> B with r = k [A]^n in a batch: [A]^(1 - n) = [A]0^(1 - n) + (n - 1) n k t."""
+    n = 6
+    study = {
+        "reactions": {"r1": {"equation": f"{n} A -> B", "k": "0.3 L^5/mol^5/s"}},
+        "reactor": {"type": "batch"},
+        "initial": {"A": "1 mol/L", "default": "0 mol/L"},
+        "simulate": {"times": ["0 s", "2 s"]},
+    }
+    simulated = simulate_problem(problem(study, responses=all_responses))["simulation/predicted"].sel(response="A").values[0]
+    np.testing.assert_allclose(simulated, [1.0, (1 + (n - 1) * n * 0.3 * 2) ** (1 / (1 - n))], rtol=1e-7)
+    words = sentence(changed(TANK, reaction(equation="13 A -> B", k="1 1/s")), TANKS)
+    assert words.startswith("Reaction 'r1': its total order is 13, and mass action goes up to 12. Write the rate as a formula")

@@ -93,7 +93,7 @@ def test_constants_that_depend_on_temperature():
     beside = parse_constant({"k": {"start": "1 1/s"}, "at": "350 K", "Ea": {}}, "r1.k")
     assert inside == beside and inside.at == 350.0 and inside.energy == Estimate(None)
     own = parse_constant({"K": "2 L/mol", "dH": "-40 kJ/mol", "at": "300 K"}, "r1.K", "K")
-    assert own.energy.si == -40e3 and own.at == 300.0
+    assert own.energy.si == -40e3 and own.at == 300.0 and own.enthalpy and not inside.enthalpy
     flat = parse_constant({"start": "1 1/s", "Ea": {}, "at": "350 K"}, "k1", "k1")
     assert flat.value == Estimate(parse_quantity("1 1/s"))
 

@@ -273,3 +273,45 @@ def test_an_order_is_given_once():
     batch = kx.Batch(kx.parse_network("A -> B"), orders={"r1": {"A": 1.5}})
     with pytest.raises(kx.InputError, match=r"r1.order.A is given twice: in the orders of the reactor and as a parameter"):
         kx.simulate(batch, {"r1.k": "1 mol/L/s", "r1.order.A": 2.0, "initial.default": "1 mol/L"}, times=[0.0, 1.0])
+
+
+def test_an_estimate_may_have_no_start():
+    assert kx.estimate() == {} and kx.estimate(unit="1/h", bounds=("0.1 1/h", "9 1/h")) == {"bounds": ["0.1 1/h", "9 1/h"], "unit": "1/h"}
+
+
+SETUP = kx.Batch(CHAIN)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (
+            lambda data: kx.parse_network(["A -> B"]),
+            "parse_network takes the reactions as one text, found ['A -> B']. Write \"A -> B; B -> C\"",
+        ),
+        (lambda data: kx.fit(data, SETUP), "fit: the reactor comes first, then the data. Write fit(reactor, campaign, ...)."),
+        (lambda data: kx.fit(data, CHAIN), "fit: the reactor comes first, then the data."),
+        (lambda data: kx.fit(CHAIN, data), "fit: expected a reactor first, found a network. Write fit(Batch(network), ...)"),
+        (
+            lambda data: kx.fit("batch", data),
+            "fit: expected a reactor first, found str 'batch'. Write fit(Batch(parse_network(...)), ...).",
+        ),
+        (
+            lambda data: kx.fit(SETUP, "runs.csv"),
+            "fit: expected data second, found str 'runs.csv'. Write fit(reactor, read_csv(path, reactor)",
+        ),
+        (lambda data: kx.fit(SETUP, data, "r1.k"), 'fit: start is a mapping such as {"r1.k": "0.1 1/min"}, found str \'r1.k\'.'),
+        (lambda data: kx.fit(SETUP, data, max_iterations="5"), "fit: max_iterations is '5'; expected a whole number above 0."),
+        (lambda data: kx.fit(SETUP, data, max_iterations=True), "fit: max_iterations is True; expected a whole number above 0."),
+        (lambda data: kx.fit(SETUP, data, max_seconds=-1), "fit: max_seconds is -1; expected a number of seconds above 0."),
+        (lambda data: kx.simulate(CHAIN, {}), "simulate: expected a reactor first, found a network."),
+        (lambda data: kx.simulate(SETUP, {}, conditions="T = 3"), "simulate: conditions is a mapping such as"),
+        (lambda data: kx.read_csv(data, "batch"), "read_csv takes the files, then a reactor or a network; found str 'batch'."),
+        (lambda data: kx.simulate(kx.CSTR(CHAIN), {}, conditions={"tau": "1 s"}, rtol=1e-4), "rtol: for the integration of a batch"),
+    ],
+)
+def test_arguments_of_the_wrong_kind(call, words, campaign, tmp_path):
+    (tmp_path / "a.csv").write_text("time [s],A [mol/L]\n0,1\n")
+    with pytest.raises(kx.InputError) as error:
+        call(tmp_path / "a.csv" if "read_csv" in words else campaign)
+    assert str(error.value).startswith(words)
