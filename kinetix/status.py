@@ -59,5 +59,5 @@ _SENTENCES = {
     Status.FLAT: "finished, but the data do not determine all parameters: fix some, or measure where they matter",
     Status.PLATEAU: "the search ended where the measured values no longer change with some parameters",
     Status.BELOW_ZERO: "a concentration fell below zero: a rate of order zero goes on when A is used up; take a law that saturates",
-    Status.UNSTEADY: "no stable steady state is reached in time from the start: the state goes on changing, or oscillates",
+    Status.UNSTEADY: "no stable steady state is reached in time from the start: the state oscillates, or rests where any disturbance grows",
 }

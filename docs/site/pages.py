@@ -22,8 +22,8 @@ from kinetix.reactors import REACTORS, Reactor
 from kinetix.results.schema import ATTRIBUTES, VARIABLES
 from kinetix.studies.schema import Study
 
-NO_LAW = {"book", "law"}
-"""Files on the shelf of rate laws that say what a law is."""
+NO_LAW = {"basis", "book", "function", "law"}
+"""Files on the shelf of rate laws that say what a law, and what a rate, is."""
 
 
 # ------------------------------------------------------------------------------------------------------------ the study file

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+import jax
 import numpy as np
 
 from kinetix.errors import ParameterError, UnitError, nearest
@@ -31,6 +32,17 @@ class FunctionRate:
 
     def __call__(self, constants: tuple[Any, ...], sides: Sides, T: Any) -> Any:
         return self.function(dict(zip(self.species, sides[0], strict=True)), dict(zip(self.constants, constants, strict=True)), T)
+
+    @property
+    def uses_temperature(self) -> bool:
+        """Whether the rate depends on T other than by its constants, as JAX traces it."""
+        with float64():
+            traced = jax.make_jaxpr(lambda c, k, T: self(k, (c,), T))(*self._arguments(1.0)).jaxpr
+        T = traced.invars[-1]
+        return any(T is used for equation in traced.eqns for used in equation.invars) or any(T is out for out in traced.outvars)
+
+    def _arguments(self, value: float) -> tuple[tuple[float, ...], tuple[float, ...], float]:
+        return (value,) * len(self.species), (value,) * len(self.constants), value
 
 
 @dataclass(frozen=True)
@@ -112,10 +124,12 @@ class FunctionLaw:
         rate = FunctionRate(self.function, tuple(name for name, _ in self.constants), self.species)
         try:
             with float64():
+                jax.eval_shape(lambda c, k, T: rate(k, (c,), T), tuple(values[:n]), tuple(values[n : n + m]), values[-1])
                 found = np.asarray(rate(tuple(values[n : n + m]), (tuple(values[:n]),), values[-1]), dtype=float)
         except Exception as error:
             raise ParameterError(
-                f"Rate of '{reaction}': {self.name}(c, k, T) failed with {type(error).__name__}: {error}. It gets c, amounts by species"
+                f"Rate of '{reaction}': {self.name}(c, k, T) failed with {type(error).__name__}: {str(error).splitlines()[0]} Write it with arithmetic and"
+                f" jax.numpy, without numpy and without `if` on values. It gets c, amounts by species"
                 f" ({', '.join(self.species)}), k, constants by name ({', '.join(name for name, _ in self.constants)}), and T."
             ) from error
         if found.shape != values[-1].shape:

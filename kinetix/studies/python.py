@@ -373,7 +373,6 @@ def put_together(
     estimate_missing: bool = False,
 ) -> Problem:
     """The problem that `fit` and `simulate` work on."""
-    check_solver(reactor.reactor, [name for name, changed in (("rtol", rtol != 1e-8), ("max_steps", max_steps != 10_000)) if changed], "")
     placed = place_parameters(reactor.network, start, known)
     functions: dict[str, FunctionLaw] = {}
     for what, by_reaction in (("rate", reactor.rates), ("orders", reactor.orders)):
@@ -399,7 +398,9 @@ def put_together(
     check_response_names(spoken, {name: unit.dimension for name, spec in chemical.named.items() if (unit := unit_of(spec.value))})
     given = Given(chemical.constants, chemical.named, amounts_of(placed.feed, "feed"), amounts_of(placed.initial, "initial"))
     options = Options(rtol=rtol, max_steps=max_steps)
-    return assemble(spoken, campaign, given, title=title, sigma=sigma, options=options, rtol=rtol, atol=atol, responses=responses)
+    put = assemble(spoken, campaign, given, title=title, sigma=sigma, options=options, rtol=rtol, atol=atol, responses=responses)
+    check_solver(reactor.reactor, [name for name, changed in (("rtol", rtol != 1e-8), ("max_steps", max_steps != 10_000)) if changed], "")
+    return put
 
 
 def vocabulary_of(model: Network | ReactorSetup, has_time: bool) -> Vocabulary:

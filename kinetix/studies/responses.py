@@ -12,7 +12,9 @@ from kinetix.experiments import Campaign
 from kinetix.expression import Expression, Symbol, dimension, symbols
 from kinetix.expression.syntax import Call
 from kinetix.parameters import ConstantBook, Reporting
+from kinetix.rates import Law
 from kinetix.rates.free import FreeRate
+from kinetix.rates.function import FunctionRate
 from kinetix.simulation import ExplicitModel, Formula, ReactorModel, Spoken
 from kinetix.units import CONCENTRATION, DIMENSIONLESS, TEMPERATURE, Dimension, Unit
 
@@ -114,14 +116,16 @@ def mentions_temperature(spoken: Spoken, names: tuple[str, ...], campaign: Campa
     formulas = (
         [spoken.responses[n] for n in names if n in spoken.responses] if isinstance(spoken, ReactorModel) else formula_expressions(spoken)
     )
-    in_laws = isinstance(spoken, ReactorModel) and any(
-        symbol.name == "T" and symbol.kind == "name"
-        for law in spoken.laws
-        if isinstance(law.rate, FreeRate)
-        for symbol in symbols(law.rate.expression)
-    )
+    in_laws = isinstance(spoken, ReactorModel) and any(map(_uses_temperature, spoken.laws))
     in_formulas = any(s.kind == "name" and s.name == "T" for formula in formulas for s in symbols(formula))
     return in_laws or in_formulas or (isinstance(spoken, ReactorModel) and _converts(spoken, formulas, campaign))
+
+
+def _uses_temperature(law: Law) -> bool:
+    """Whether the rate holds T itself, beside constants that depend on it."""
+    if isinstance(law.rate, FreeRate):
+        return any(symbol.name == "T" and symbol.kind == "name" for symbol in symbols(law.rate.expression))
+    return isinstance(law.rate, FunctionRate) and law.rate.uses_temperature
 
 
 def _converts(spoken: ReactorModel, formulas: Sequence[Expression], campaign: Campaign) -> bool:

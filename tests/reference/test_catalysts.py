@@ -97,7 +97,7 @@ def test_tank_with_catalyst(given):
         "conditions": {**given, "feed": feed},
     }
     result = simulate(study)
-    assert simulated(result, "A").item() == pytest.approx(0.6 / (1 + 0.05 * 20), rel=1e-9)
+    assert simulated(result, "A").item() == pytest.approx(600 / (1 + 0.05 * 20), rel=1e-9)  # mol/m^3, as the feed is given
 
 
 def test_tank_by_catalyst_area():

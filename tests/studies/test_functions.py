@@ -97,3 +97,27 @@ def test_a_constant_in_the_wrong_unit_or_without_a_value():
         kx.simulate(batch(LAW), {"r1.Vmax": "1 mol/L/s", **AMOUNTS}, times="0:10:2 s")
     with pytest.raises(kx.InputError, match=r"r1\.Km.*1/s"):
         kx.simulate(batch(LAW), {**KNOWN, "r1.Km": "1 1/s", **AMOUNTS}, times="0:10:2 s")
+
+
+def test_a_function_of_temperature_needs_one():
+    def arrhenius(c, k, T):
+        return k["V"] * jnp.exp(-k["T0"] / T) * c["A"]
+
+    rate = kx.law(arrhenius, constants={"V": "1/s", "T0": "K"}, species=["A"])
+    batch = kx.Batch(kx.parse_network("A -> B"), rates={"r1": rate})
+    known = {"r1.V": "1e5 1/s", "r1.T0": "6000 K", "initial.A": "1 mol/L", "initial.B": "0 mol/L"}
+    with pytest.raises(kx.InputError, match=r"No temperature"):
+        kx.simulate(batch, known, times=[0.0, 1.0])
+    tree = kx.simulate(batch, known, conditions={"T": "350 K"}, times=[0.0, 1.0])
+    A = float(tree["simulation/predicted"].sel(response="A")[0, 1])
+    assert pytest.approx(np.exp(-1e5 * np.exp(-6000 / 350)), rel=1e-7) == A
+
+
+def test_a_function_that_jax_cannot_trace_is_told():
+    def saturating(c, k, T):
+        return k["V"] * np.tanh(c["A"] / k["Km"])
+
+    rate = kx.law(saturating, constants={"V": "mol/L/s", "Km": "mol/L"}, species=["A"])
+    batch = kx.Batch(kx.parse_network("A -> B"), rates={"r1": rate})
+    with pytest.raises(kx.InputError, match=r"Write it with arithmetic and jax\.numpy"):
+        kx.simulate(batch, {"r1.V": "1 mol/L/s", "r1.Km": "1 mol/L", "initial.A": "1 mol/L", "initial.B": "0 mol/L"}, times=[0.0, 1.0])

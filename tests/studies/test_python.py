@@ -301,13 +301,21 @@ SETUP = kx.Batch(CHAIN)
             "fit: expected data second, found str 'runs.csv'. Write fit(reactor, read_csv(path, reactor)",
         ),
         (lambda data: kx.fit(SETUP, data, "r1.k"), 'fit: start is a mapping such as {"r1.k": "0.1 1/min"}, found str \'r1.k\'.'),
-        (lambda data: kx.fit(SETUP, data, max_iterations="5"), "fit: max_iterations is '5'; expected a whole number above 0."),
-        (lambda data: kx.fit(SETUP, data, max_iterations=True), "fit: max_iterations is True; expected a whole number above 0."),
-        (lambda data: kx.fit(SETUP, data, max_seconds=-1), "fit: max_seconds is -1; expected a number of seconds above 0."),
+        (lambda data: kx.fit(SETUP, data, max_iterations="5"), "max_iterations = '5': expected a whole number from 1 on"),
+        (lambda data: kx.fit(SETUP, data, max_iterations=True), "max_iterations = True: expected a whole number from 1 on"),
+        (lambda data: kx.fit(SETUP, data, max_seconds=-1), "max_seconds = -1: expected a number from 0 on"),
         (lambda data: kx.simulate(CHAIN, {}), "simulate: expected a reactor first, found a network."),
         (lambda data: kx.simulate(SETUP, {}, conditions="T = 3"), "simulate: conditions is a mapping such as"),
         (lambda data: kx.read_csv(data, "batch"), "read_csv takes the files, then a reactor or a network; found str 'batch'."),
-        (lambda data: kx.simulate(kx.CSTR(CHAIN), {}, conditions={"tau": "1 s"}, rtol=1e-4), "rtol: for the integration of a batch"),
+        (
+            lambda data: kx.simulate(
+                kx.CSTR(CHAIN),
+                {"r1.k": "1 1/s", "r2.k": "1 1/s", "feed.default": "1 mol/L"},
+                conditions={"tau": "1 s"},
+                rtol=1e-4,
+            ),
+            "rtol: for the integration of a batch",
+        ),
     ],
 )
 def test_arguments_of_the_wrong_kind(call, words, campaign, tmp_path):
