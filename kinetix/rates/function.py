@@ -127,10 +127,11 @@ class FunctionLaw:
                 jax.eval_shape(lambda c, k, T: rate(k, (c,), T), tuple(values[:n]), tuple(values[n : n + m]), values[-1])
                 found = np.asarray(rate(tuple(values[n : n + m]), (tuple(values[:n]),), values[-1]), dtype=float)
         except Exception as error:
+            failure = f"{type(error).__name__}: {str(error).splitlines()[0]}"
             raise ParameterError(
-                f"Rate of '{reaction}': {self.name}(c, k, T) failed with {type(error).__name__}: {str(error).splitlines()[0]} Write it with arithmetic and"
-                f" jax.numpy, without numpy and without `if` on values. It gets c, amounts by species"
-                f" ({', '.join(self.species)}), k, constants by name ({', '.join(name for name, _ in self.constants)}), and T."
+                f"Rate of '{reaction}': {self.name}(c, k, T) failed with {failure} Write it with arithmetic and jax.numpy, without numpy"
+                f" and without `if` on values. It gets c, amounts by species ({', '.join(self.species)}), k, constants by name"
+                f" ({', '.join(name for name, _ in self.constants)}), and T."
             ) from error
         if found.shape != values[-1].shape:
             raise ParameterError(
