@@ -267,7 +267,7 @@ def _derived(fitted: _Fitted, quantity: Derivable) -> Derived:
         stderr=value * error,
         lower=float(lower),
         upper=float(upper),
-        note=f"from k at {T_ref} and Ea; interval from ln A (standard error {error:.2g})",
+        note=f"from k at {T_ref} and Ea" + (f"; interval from ln A (standard error {error:.2g})" if np.isfinite(error) else ""),
     )
 
 
