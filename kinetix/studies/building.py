@@ -191,7 +191,7 @@ def check_solver(reactor: Reactor, given: Collection[str], section: str = "[solv
     if idle:
         raise StudyError(
             f"{section}{' and '.join(idle)}: for the integration of a batch; a {reactor.name} reactor is not integrated"
-            " (a steady state is found to 1e-10). Remove it."
+            f"{'' if reactor.measures_rates else ' (a steady state is found to 1e-10)'}. Remove {'it' if len(idle) == 1 else 'them'}."
         )
 
 

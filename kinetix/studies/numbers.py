@@ -14,6 +14,8 @@ from kinetix.units import DIMENSIONLESS, MOLAR_ENERGY, TEMPERATURE, Dimension, Q
 
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _ESTIMATE_KEYS = ("start", "bounds", "scale", "fixed", "unit", "prior", "per", "at", "value")
+_OWN = ("value", "start", "bounds", "scale", "fixed", "unit")
+"""What a constant's table may say of its value without a key for it."""
 _BESIDE = ("Ea", "dH", "b")
 _LATER = {"prior": "priors", "per": "per-experiment parameters"}
 
@@ -168,12 +170,12 @@ def parse_constant(value: object, where: str, symbol: str = "k", *, eyring: bool
         if number.at is not None:
             raise ParameterError(f"{where}: 'at' is a temperature for a constant with Ea. Add Ea, or remove 'at'.")
         return Temperature(number.number)
-    known = (*dict.fromkeys(parts), "at", "value", "start", "bounds", "scale", "fixed", "unit")
+    known = (*dict.fromkeys(parts), "at", *_OWN)
     for key in value:
         if key not in known:
             raise ParameterError(f"{where}: unknown key '{key}'. Known: {', '.join(known)}.{nearest(key, known)}")
     values = [key for key in dict.fromkeys(("k", "A", symbol)) if key in value]
-    own = {key: value[key] for key in ("value", "start", "bounds", "scale", "fixed", "unit") if key in value}
+    own = {key: value[key] for key in _OWN if key in value}
     if own and values:
         raise ParameterError(f"{where}: '{next(iter(own))}' beside '{values[0]}'. Write them inside {values[0]} = {{ ... }}.")
     if len(values) > 1:

@@ -62,6 +62,11 @@ class Problem:
     reporting: Reporting
 
     @property
+    def timed(self) -> bool:
+        """Whether anything in it depends on time."""
+        return isinstance(self.spoken, ReactorModel) and self.spoken.reactor.timed
+
+    @property
     def parameters(self) -> np.ndarray:
         """Known values and starts, SI, (parameter,)."""
         return self.table.start
