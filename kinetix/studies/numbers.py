@@ -9,7 +9,7 @@ from typing import Any
 
 from kinetix.errors import ParameterError, nearest
 from kinetix.experiments import Noise, require_possible
-from kinetix.parameters import Estimate, Number, Temperature
+from kinetix.parameters import Estimate, Number, TemperatureLaw
 from kinetix.units import DIMENSIONLESS, MOLAR_ENERGY, TEMPERATURE, Dimension, Quantity, parse_quantity, parse_unit
 
 _NAME = re.compile(r"[A-Za-z_]\w*")
@@ -148,7 +148,7 @@ def parse_noise(value: object, where: str, expect: Dimension | None = None) -> Q
     return Noise(constant, relative)
 
 
-def parse_constant(value: object, where: str, symbol: str = "k", *, eyring: bool = False) -> Temperature | Reference:
+def parse_constant(value: object, where: str, symbol: str = "k", *, eyring: bool = False) -> TemperatureLaw | Reference:
     """A constant with or without a temperature dependence.
 
     Args:
@@ -169,7 +169,7 @@ def parse_constant(value: object, where: str, symbol: str = "k", *, eyring: bool
             return number
         if number.at is not None:
             raise ParameterError(f"{where}: 'at' is a temperature for a constant with Ea. Add Ea, or remove 'at'.")
-        return Temperature(number.number)
+        return TemperatureLaw(number.number)
     known = (*dict.fromkeys(parts), "at", *_OWN)
     for key in value:
         if key not in known:
@@ -197,7 +197,7 @@ def parse_constant(value: object, where: str, symbol: str = "k", *, eyring: bool
         raise ParameterError(f"{where}: A holds at no temperature; 'at' goes with k. Write k = ..., or remove 'at'.")
     if at is not None and not energy and "b" not in value:
         raise ParameterError(f"{where}: 'at' is a temperature for a constant with Ea. Add Ea, or remove 'at'.")
-    return Temperature(
+    return TemperatureLaw(
         number.number,
         factor,
         at,
@@ -207,7 +207,7 @@ def parse_constant(value: object, where: str, symbol: str = "k", *, eyring: bool
     )
 
 
-def _eyring(value: Mapping[str, Any], where: str, symbol: str) -> Temperature:
+def _eyring(value: Mapping[str, Any], where: str, symbol: str) -> TemperatureLaw:
     """A rate constant by dH and dS, or by dH and k at a temperature."""
     known = tuple(dict.fromkeys(("dH", "dS", "k", symbol, "at")))
     for key in value:
@@ -230,7 +230,7 @@ def _eyring(value: Mapping[str, Any], where: str, symbol: str) -> Temperature:
     at = parse_temperature(value["at"], f"{stem}.at") if "at" in value else number.at
     if entropic and at is not None:
         raise ParameterError(f"{where}: dS holds at no temperature; 'at' goes with k. Write k = ..., or remove 'at'.")
-    return Temperature(number.number, entropic, at, _part(value["dH"], f"{stem}.dH", MOLAR_ENERGY), None, eyring=True)
+    return TemperatureLaw(number.number, entropic, at, _part(value["dH"], f"{stem}.dH", MOLAR_ENERGY), None, eyring=True)
 
 
 def _reference(value: Mapping[str, Any], symbol: str, number: Written, stem: str) -> float | None:
