@@ -9,7 +9,8 @@ import numpy as np
 
 from kinetix.errors import ConditionError, InputError, ParameterError, Problems
 from kinetix.experiments import Campaign
-from kinetix.network import padded, stack_laws
+from kinetix.network import stack_laws
+from kinetix.padding import padded
 from kinetix.parameters import BoundConstant, ConstantBook, Derivable, Number, ParameterTable, Reporting, bindings, unit_of
 from kinetix.rates import Law
 from kinetix.simulation import FROM_LANE, Choice, Model, ReactorModel, Spoken, measured_responses
