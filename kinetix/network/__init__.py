@@ -1,7 +1,6 @@
 """Reaction networks: from text to species, reactions and stoichiometry, and to rate laws as arrays."""
 
 from kinetix.network.kinetics import Kinetics as Kinetics
-from kinetix.network.kinetics import padded as padded
 from kinetix.network.kinetics import production as production
 from kinetix.network.kinetics import production_jacobian as production_jacobian
 from kinetix.network.kinetics import rates as rates

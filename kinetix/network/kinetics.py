@@ -14,22 +14,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from kinetix.padding import padded
 from kinetix.rates.law import Law, RateFunction
-
-SIZES = (4, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512)
-"""Sizes to which species, reactions, parameters, experiments and times are padded, so that one program serves many problems."""
 
 ZERO, ONE = -2, -1
 """Positions of the literals 0 and 1 at the end of every vector of constants."""
-
-
-def padded(size: int) -> int:
-    """The smallest padded size that holds `size`; beyond the last, `size` itself, since compilation no longer matters there.
-
-    >>> padded(3), padded(9), padded(1000)
-    (4, 12, 1000)
-    """
-    return next((s for s in SIZES if s >= size), size)
 
 
 @partial(

@@ -11,7 +11,7 @@ from kinetix.parameters.constants import with_literals as with_literals
 from kinetix.parameters.reporting import Reporting as Reporting
 from kinetix.parameters.specification import Estimate as Estimate
 from kinetix.parameters.specification import Number as Number
-from kinetix.parameters.specification import Temperature as Temperature
+from kinetix.parameters.specification import TemperatureLaw as TemperatureLaw
 from kinetix.parameters.specification import unit_of as unit_of
 from kinetix.parameters.table import Coordinates as Coordinates
 from kinetix.parameters.table import Parameter as Parameter

@@ -14,7 +14,7 @@ import numpy as np
 from kinetix.constants import GAS_CONSTANT
 from kinetix.errors import ParameterError
 from kinetix.parameters.reporting import Reporting
-from kinetix.parameters.specification import Estimate, Number, Temperature
+from kinetix.parameters.specification import Estimate, Number, TemperatureLaw
 from kinetix.parameters.table import Parameter, parameter
 from kinetix.rates.arrhenius import Thermal, eyring_factor, log_factor
 from kinetix.rates.law import Constant
@@ -191,7 +191,7 @@ class ConstantBook:
         self.parameters.append(Parameter(name, unit, value, -np.inf, np.inf, "linear", True, literal=True))
         return self._constant(BoundConstant(name, len(self.parameters) - 1, ZERO, ZERO, 1.0, 0.0, unit))
 
-    def add(self, name: str, constant: Constant, spec: Temperature) -> int:
+    def add(self, name: str, constant: Constant, spec: TemperatureLaw) -> int:
         """Position of a new constant; `name` is its full name (`r1.k`, `r3.kf`, `k1`)."""
         if spec.eyring:
             return self._add_eyring(name, constant, spec)
@@ -246,7 +246,7 @@ class ConstantBook:
             self.derived.append(DerivedFactor(f"{stem}.A", bound.unit, bound))
         return self._constant(bound)
 
-    def _add_eyring(self, name: str, constant: Constant, spec: Temperature) -> int:
+    def _add_eyring(self, name: str, constant: Constant, spec: TemperatureLaw) -> int:
         """Position of a rate constant after Eyring: k_ref (T/T_ref) exp(-dH/R (1/T - 1/T_ref))."""
         stem = name.removesuffix(".k")
         a = constant.dimension.amount if constant.dimension is not None else 0

@@ -41,7 +41,7 @@ def unit_of(number: Number) -> Unit | None:
 
 
 @dataclass(frozen=True)
-class Temperature:
+class TemperatureLaw:
     """How one constant depends on temperature, as the user wrote it.
 
     Attributes:

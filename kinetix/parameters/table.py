@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from kinetix.errors import ParameterError
-from kinetix.network import padded
+from kinetix.padding import padded
 from kinetix.parameters.reporting import Reporting
 from kinetix.parameters.specification import Number, unit_of
 from kinetix.units import Dimension, Quantity, Unit, require

@@ -8,7 +8,7 @@ import numpy as np
 
 from kinetix.errors import Problems, nearest
 from kinetix.experiments import Campaign, require_possible
-from kinetix.network import padded
+from kinetix.padding import padded
 from kinetix.parameters import ConstantBook, Estimate, Number, Reporting, unit_of
 from kinetix.simulation import FROM_LANE, ReactorModel, Spoken
 from kinetix.studies.given import Amounts

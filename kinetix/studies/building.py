@@ -12,7 +12,7 @@ import numpy as np
 from kinetix.errors import ConditionError, ExpressionError, InputError, KinetixWarning, ParameterError, Problems, StudyError, nearest
 from kinetix.experiments import LONGEST, Campaign, Noise, Table, build_campaign, check_temperature, require_possible
 from kinetix.expression import Expression, parse
-from kinetix.parameters import Temperature, unit_of
+from kinetix.parameters import TemperatureLaw, unit_of
 from kinetix.rates import AMOUNTS, BASES, VOLUME_BASIS, Basis
 from kinetix.reactors import PLANNED, REACTORS, Reactor
 from kinetix.simulation import Choice, ExplicitModel, ReactorModel, Spoken, explicit_model, measured_responses
@@ -191,7 +191,7 @@ def check_solver(reactor: Reactor, given: Collection[str], section: str = "[solv
     if idle:
         raise StudyError(
             f"{section}{' and '.join(idle)}: for the integration of a batch; a {reactor.name} reactor is not integrated"
-            " (a steady state is found to 1e-10). Remove it."
+            f"{'' if reactor.measures_rates else ' (a steady state is found to 1e-10)'}. Remove {'it' if len(idle) == 1 else 'them'}."
         )
 
 
@@ -207,7 +207,7 @@ def solver_settings(study: Study) -> dict[str, Any]:
 def _dimensions(named: Mapping[str, Specification]) -> dict[str, Dimension]:
     out = {}
     for name, spec in named.items():
-        if isinstance(spec, Temperature):
+        if isinstance(spec, TemperatureLaw):
             unit = unit_of(spec.value)
             if unit is not None:
                 out[name] = unit.dimension
@@ -370,7 +370,7 @@ def given_conditions(conditions: Mapping[str, Quantity], times: np.ndarray, time
     )
 
 
-def _explicit(study: Study) -> tuple[ExplicitModel, dict[str, Temperature], dict[str, Quantity]]:
+def _explicit(study: Study) -> tuple[ExplicitModel, dict[str, TemperatureLaw], dict[str, Quantity]]:
     """Model, constants and conditions of a study with explicit formulas."""
     beside = [f"[{name}]" for name in ("reactions", "reactor", "initial", "responses") if getattr(study, name)]
     if study.conditions.get("feed"):

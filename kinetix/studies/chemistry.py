@@ -9,7 +9,7 @@ from typing import Any
 from kinetix.errors import ExpressionError, InputError, ParameterError, Problems, ReactionError, UnitError, nearest
 from kinetix.expression import Symbol, dimension, parse, symbols
 from kinetix.network import Network, Reaction, check_balance, parse_reaction
-from kinetix.parameters import Temperature, unit_of
+from kinetix.parameters import TemperatureLaw, unit_of
 from kinetix.rates import BASES, BOOKS, VOLUME_BASIS, Basis, FunctionLaw, Law, free, mass_action, power_law, reversible
 from kinetix.rates.book import Formula
 from kinetix.studies.numbers import Reference, Written, parse_constant, parse_number
@@ -35,7 +35,7 @@ QUANTITIES = ("k", "A", "Ea", "dH", "dS", "b", "at", "kf", "kr", "K")
 
 _OF_K = ("k", "A", "Ea", "dH", "dS", "b", "at")
 
-Specification = Temperature | Reference
+Specification = TemperatureLaw | Reference
 """What stands for one constant: its own value, or the name of a shared one."""
 
 
@@ -53,7 +53,7 @@ class Chemistry:
     network: Network
     laws: tuple[Law, ...]
     constants: Mapping[str, Specification]
-    named: Mapping[str, Temperature]
+    named: Mapping[str, TemperatureLaw]
 
 
 def chemistry(
@@ -110,9 +110,9 @@ def network_of(reactions: Mapping[str, ReactionSection]) -> Network:
     return Network.of(parsed)
 
 
-def named_constants(parameters: Mapping[str, Any], problems: Problems) -> dict[str, Temperature]:
+def named_constants(parameters: Mapping[str, Any], problems: Problems) -> dict[str, TemperatureLaw]:
     """The constants under `[parameters]`."""
-    named: dict[str, Temperature] = {}
+    named: dict[str, TemperatureLaw] = {}
     for name, value in parameters.items():
         with problems.collecting():
             spec = parse_constant(value, name, name)
@@ -126,7 +126,7 @@ def named_constants(parameters: Mapping[str, Any], problems: Problems) -> dict[s
 
 
 def _law(
-    reaction: Reaction, section: ReactionSection, network: Network, named: Mapping[str, Temperature], basis: Basis
+    reaction: Reaction, section: ReactionSection, network: Network, named: Mapping[str, TemperatureLaw], basis: Basis
 ) -> tuple[Law, dict[str, Specification]]:
     name = reaction.name
     if section.rate is not None and section.law is not None:
@@ -226,7 +226,7 @@ def _power_law(
     reactants: dict[str, float],
     main: Specification,
     network: Network,
-    named: Mapping[str, Temperature],
+    named: Mapping[str, TemperatureLaw],
     basis: Basis,
 ) -> tuple[Law, dict[str, Specification]]:
     name = reaction.name
@@ -243,7 +243,7 @@ def _power_law(
             fitted[f"{name}.order.{species}"] = number
             orders[species] = None
         elif isinstance(value, Mapping) and "value" not in value:
-            fitted[f"{name}.order.{species}"] = Temperature(number.number)
+            fitted[f"{name}.order.{species}"] = TemperatureLaw(number.number)
             orders[species] = None
         else:
             orders[species] = _known_order(number, name, species)
@@ -251,7 +251,7 @@ def _power_law(
         positive = {species: n for species, n in orders.items() if n}
         if all(n is not None and n > 0 for n in positive.values()):
             return mass_action.law({species: n for species, n in positive.items() if n is not None}), {f"{name}.k": main}
-    if isinstance(main, Temperature) and main.eyring:
+    if isinstance(main, TemperatureLaw) and main.eyring:
         raise ParameterError(
             f"Reaction '{name}': dH with fractional or estimated orders; Eyring's law is for whole orders. Write k and Ea."
         )
@@ -264,7 +264,7 @@ def _known_order(number: Written, name: str, species: str) -> float:
     return require(number.number, DIMENSIONLESS, f"{name}.order.{species}").si
 
 
-def concentration_unit(spec: Specification | None, named: Mapping[str, Temperature], reaction: str) -> Unit:
+def concentration_unit(spec: Specification | None, named: Mapping[str, TemperatureLaw], reaction: str) -> Unit:
     """The concentration unit within the unit of a reaction's rate constant: mol/L in mol/L/s and mol L-1 s-1.
 
     Fitted and fractional orders are taken of c/c_ref with c_ref = 1 of it.
@@ -306,7 +306,7 @@ def _free_law(
     section: ReactionSection,
     text: str,
     network: Network,
-    named: Mapping[str, Temperature],
+    named: Mapping[str, TemperatureLaw],
     expected: Mapping[str, Dimension],
     equilibria: frozenset[str] | None,
     basis: Basis,
@@ -365,7 +365,7 @@ def _function_law(
     section: ReactionSection,
     function: FunctionLaw,
     network: Network,
-    named: Mapping[str, Temperature],
+    named: Mapping[str, TemperatureLaw],
     basis: Basis,
 ) -> tuple[Law, dict[str, Specification]]:
     name = reaction.name
@@ -385,7 +385,7 @@ def _symbols(text: str, reaction: str) -> tuple[Symbol, ...]:
         raise ExpressionError(*(f"Rate of '{reaction}': {problem}" for problem in error.problems)) from None
 
 
-def _unit(spec: Specification, named: Mapping[str, Temperature], where: str, expected: Dimension | None) -> Unit:
+def _unit(spec: Specification, named: Mapping[str, TemperatureLaw], where: str, expected: Dimension | None) -> Unit:
     if isinstance(spec, Reference):
         if spec.name not in named:
             raise ParameterError(

@@ -8,7 +8,7 @@ from dataclasses import replace
 from kinetix.errors import InputError, ParameterError, Problems, nearest
 from kinetix.expression import symbols
 from kinetix.network import Reaction
-from kinetix.parameters import ConstantBook, Estimate, Reporting, Temperature, unit_of
+from kinetix.parameters import ConstantBook, Estimate, Reporting, TemperatureLaw, unit_of
 from kinetix.rates import VOLUME_BASIS, Basis, Constant, Law
 from kinetix.simulation import ReactorModel, Spoken
 from kinetix.studies.given import Given
@@ -44,7 +44,7 @@ def named_positions(book: ConstantBook, spoken: Spoken, given: Given, problems: 
     return positions
 
 
-def _positive_by_default(spec: Temperature) -> bool:
+def _positive_by_default(spec: TemperatureLaw) -> bool:
     """A constant of formulas alone may have either sign, unless it follows Arrhenius or the user bounds it above zero."""
     lower = spec.value.lower if isinstance(spec.value, Estimate) else None
     return spec.energy is not None or spec.factor or (lower is not None and lower.si > 0)
@@ -82,7 +82,7 @@ def law_constants(book: ConstantBook, spoken: ReactorModel, given: Given, named:
     return positions
 
 
-def _at_reference(spec: Temperature, constant: Constant, law: Law, book: ConstantBook) -> Temperature:
+def _at_reference(spec: TemperatureLaw, constant: Constant, law: Law, book: ConstantBook) -> TemperatureLaw:
     """A rate constant that refers to c_ref = 1 mol/L is reported in a unit that begins with it, where the user gave none."""
     refers = any(other.value is not None and other.dimension == CONCENTRATION for other in law.constants)
     if not refers or constant.dimension != RATE or not isinstance(spec.value, Estimate) or unit_of(spec.value) is not None:

@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from kinetix.estimation.residuals import Evaluation, evaluate, lanes_per_block
-from kinetix.network import padded
+from kinetix.padding import padded
 from kinetix.parameters import Coordinates
 from kinetix.precision import float64
 from kinetix.simulation import Model, predict

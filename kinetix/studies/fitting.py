@@ -19,7 +19,6 @@ from kinetix.parameters import ConstantBindings, Derivable, DerivedEntropy
 from kinetix.precision import float64
 from kinetix.rates import constants_at
 from kinetix.results import Curve, Dense, Derived, FitFacts
-from kinetix.simulation import ReactorModel
 from kinetix.status import Status
 from kinetix.studies import starting
 from kinetix.studies.describing import describe_model
@@ -192,7 +191,7 @@ def _facts(fitted: _Fitted, provenance: dict[str, Any]) -> FitFacts:
         responses=problem.responses,
         response_units=problem.units,
         times_si=campaign.times,
-        time_unit=campaign.time_unit if _timed(problem) else None,
+        time_unit=campaign.time_unit if problem.timed else None,
         observed_si=fitted.observed,
         predicted_si=fitted.predicted,
         mask=weights > 0,
@@ -221,7 +220,7 @@ def _facts(fitted: _Fitted, provenance: dict[str, Any]) -> FitFacts:
         evaluations=outcome.evaluations,
         history=np.array([iteration.ssr for iteration in outcome.history]),
         conditions=condition_columns(campaign),
-        profiles=_profiles(problem, fitted.evaluator, outcome.theta) if _timed(problem) else None,
+        profiles=_profiles(problem, fitted.evaluator, outcome.theta) if problem.timed else None,
         arrhenius=_arrhenius(fitted),
         model=tuple("\t".join(row) for row in describe_model(problem)),
         notes=campaign.notes,
@@ -234,10 +233,6 @@ def _facts(fitted: _Fitted, provenance: dict[str, Any]) -> FitFacts:
         ),
         provenance=origin(problem) | provenance,
     )
-
-
-def _timed(problem: Problem) -> bool:
-    return isinstance(problem.spoken, ReactorModel) and problem.spoken.reactor.timed
 
 
 def _estimated(factor: Derivable, fixed: np.ndarray) -> bool:
@@ -299,7 +294,7 @@ def _null_directions(fitted: _Fitted) -> Iterator[str]:
 def _exact(fitted: _Fitted) -> Iterator[str]:
     """A sentence about residuals that are rounding: the data then come from this model, and their scatter says nothing."""
     problem, outcome = fitted.problem, fitted.outcome
-    integrated = float(np.max(problem.model.options.rtol)) if _timed(problem) else 0.0
+    integrated = float(np.max(problem.model.options.rtol)) if problem.timed else 0.0
     if outcome.status.ok and fitted.linear.dof > 0 and np.sqrt(outcome.ssr) <= max(1e-12, integrated) * data_size(problem):
         yield (
             "The model meets every value to rounding, as it does where the data were computed with it: the scatter of the residuals, "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from kinetix.parameters import Number, Temperature
+from kinetix.parameters import Number, TemperatureLaw
 from kinetix.studies.chemistry import Specification
 from kinetix.units import Quantity
 
@@ -29,6 +29,6 @@ class Given:
     """
 
     constants: Mapping[str, Specification]
-    named: Mapping[str, Temperature]
+    named: Mapping[str, TemperatureLaw]
     feed: Amounts
     initial: Amounts

@@ -7,7 +7,7 @@ import numpy as np
 from kinetix.constants import GAS_CONSTANT
 from kinetix.errors import ConditionError, Problems, nearest
 from kinetix.experiments import Campaign
-from kinetix.network import padded
+from kinetix.padding import padded
 from kinetix.simulation import ExplicitModel, ReactorModel, Spoken
 
 PLACEHOLDER_TEMPERATURE = 298.15

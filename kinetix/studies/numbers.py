@@ -9,11 +9,13 @@ from typing import Any
 
 from kinetix.errors import ParameterError, nearest
 from kinetix.experiments import Noise, require_possible
-from kinetix.parameters import Estimate, Number, Temperature
+from kinetix.parameters import Estimate, Number, TemperatureLaw
 from kinetix.units import DIMENSIONLESS, MOLAR_ENERGY, TEMPERATURE, Dimension, Quantity, parse_quantity, parse_unit
 
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _ESTIMATE_KEYS = ("start", "bounds", "scale", "fixed", "unit", "prior", "per", "at", "value")
+_OWN = ("value", "start", "bounds", "scale", "fixed", "unit")
+"""What a constant's table may say of its value without a key for it."""
 _BESIDE = ("Ea", "dH", "b")
 _LATER = {"prior": "priors", "per": "per-experiment parameters"}
 
@@ -146,7 +148,7 @@ def parse_noise(value: object, where: str, expect: Dimension | None = None) -> Q
     return Noise(constant, relative)
 
 
-def parse_constant(value: object, where: str, symbol: str = "k", *, eyring: bool = False) -> Temperature | Reference:
+def parse_constant(value: object, where: str, symbol: str = "k", *, eyring: bool = False) -> TemperatureLaw | Reference:
     """A constant with or without a temperature dependence.
 
     Args:
@@ -167,13 +169,13 @@ def parse_constant(value: object, where: str, symbol: str = "k", *, eyring: bool
             return number
         if number.at is not None:
             raise ParameterError(f"{where}: 'at' is a temperature for a constant with Ea. Add Ea, or remove 'at'.")
-        return Temperature(number.number)
-    known = (*dict.fromkeys(parts), "at", "value", "start", "bounds", "scale", "fixed", "unit")
+        return TemperatureLaw(number.number)
+    known = (*dict.fromkeys(parts), "at", *_OWN)
     for key in value:
         if key not in known:
             raise ParameterError(f"{where}: unknown key '{key}'. Known: {', '.join(known)}.{nearest(key, known)}")
     values = [key for key in dict.fromkeys(("k", "A", symbol)) if key in value]
-    own = {key: value[key] for key in ("value", "start", "bounds", "scale", "fixed", "unit") if key in value}
+    own = {key: value[key] for key in _OWN if key in value}
     if own and values:
         raise ParameterError(f"{where}: '{next(iter(own))}' beside '{values[0]}'. Write them inside {values[0]} = {{ ... }}.")
     if len(values) > 1:
@@ -195,7 +197,7 @@ def parse_constant(value: object, where: str, symbol: str = "k", *, eyring: bool
         raise ParameterError(f"{where}: A holds at no temperature; 'at' goes with k. Write k = ..., or remove 'at'.")
     if at is not None and not energy and "b" not in value:
         raise ParameterError(f"{where}: 'at' is a temperature for a constant with Ea. Add Ea, or remove 'at'.")
-    return Temperature(
+    return TemperatureLaw(
         number.number,
         factor,
         at,
@@ -205,7 +207,7 @@ def parse_constant(value: object, where: str, symbol: str = "k", *, eyring: bool
     )
 
 
-def _eyring(value: Mapping[str, Any], where: str, symbol: str) -> Temperature:
+def _eyring(value: Mapping[str, Any], where: str, symbol: str) -> TemperatureLaw:
     """A rate constant by dH and dS, or by dH and k at a temperature."""
     known = tuple(dict.fromkeys(("dH", "dS", "k", symbol, "at")))
     for key in value:
@@ -228,7 +230,7 @@ def _eyring(value: Mapping[str, Any], where: str, symbol: str) -> Temperature:
     at = parse_temperature(value["at"], f"{stem}.at") if "at" in value else number.at
     if entropic and at is not None:
         raise ParameterError(f"{where}: dS holds at no temperature; 'at' goes with k. Write k = ..., or remove 'at'.")
-    return Temperature(number.number, entropic, at, _part(value["dH"], f"{stem}.dH", MOLAR_ENERGY), None, eyring=True)
+    return TemperatureLaw(number.number, entropic, at, _part(value["dH"], f"{stem}.dH", MOLAR_ENERGY), None, eyring=True)
 
 
 def _reference(value: Mapping[str, Any], symbol: str, number: Written, stem: str) -> float | None:

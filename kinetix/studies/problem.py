@@ -9,7 +9,8 @@ import numpy as np
 
 from kinetix.errors import ConditionError, InputError, ParameterError, Problems
 from kinetix.experiments import Campaign
-from kinetix.network import padded, stack_laws
+from kinetix.network import stack_laws
+from kinetix.padding import padded
 from kinetix.parameters import BoundConstant, ConstantBook, Derivable, Number, ParameterTable, Reporting, bindings, unit_of
 from kinetix.rates import Law
 from kinetix.simulation import FROM_LANE, Choice, Model, ReactorModel, Spoken, measured_responses
@@ -60,6 +61,11 @@ class Problem:
     sigma: np.ndarray
     sigma_meaning: str
     reporting: Reporting
+
+    @property
+    def timed(self) -> bool:
+        """Whether anything in it depends on time."""
+        return isinstance(self.spoken, ReactorModel) and self.spoken.reactor.timed
 
     @property
     def parameters(self) -> np.ndarray:

@@ -16,7 +16,7 @@ from kinetix.estimation.determination import null_directions
 from kinetix.precision import float64
 from kinetix.results import SimulationFacts, simulation_tree
 from kinetix.results.phrases import listing, plain
-from kinetix.simulation import ReactorModel, predict
+from kinetix.simulation import predict
 from kinetix.status import Status
 from kinetix.studies import starting
 from kinetix.studies.describing import Row, describe_experiments, describe_model
@@ -39,8 +39,7 @@ def simulate_problem(problem: Problem) -> xr.DataTree:
     if unknown.size:
         names = listing([problem.table.names[i] for i in unknown])
         raise ParameterError(f"{names}: no value to simulate with. Write a quantity, or a start.")
-    timed = isinstance(problem.spoken, ReactorModel) and problem.spoken.reactor.timed
-    if timed and not problem.campaign.rows_read and not problem.campaign.times.any():
+    if problem.timed and not problem.campaign.rows_read and not problem.campaign.times.any():
         raise StudyError('No times to simulate. Write times = "0:60:61 min" under [simulate]; in Python times="0:60:61 min".')
     with float64():
         prediction = jax.jit(predict)(problem.model, jnp.asarray(problem.table.start), problem.lanes)
@@ -55,7 +54,7 @@ def simulate_problem(problem: Problem) -> xr.DataTree:
             responses=problem.responses,
             response_units=problem.units,
             times_si=problem.campaign.times,
-            time_unit=problem.campaign.time_unit if timed else None,
+            time_unit=problem.campaign.time_unit if problem.timed else None,
             predicted_si=np.asarray(prediction.values),
             experiment_status=tuple(Status(int(status)) for status in np.asarray(prediction.status)),
             experiment_steps=np.asarray(prediction.steps, dtype=np.int64),

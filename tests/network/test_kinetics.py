@@ -5,7 +5,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from kinetix.network import padded, parse_network, production, production_jacobian, rates, stack_laws
+from kinetix.network import parse_network, production, production_jacobian, rates, stack_laws
+from kinetix.padding import padded
 from kinetix.precision import float64
 from kinetix.rates import free, mass_action, power_law, reversible
 from kinetix.units import parse_unit

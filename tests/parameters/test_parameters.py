@@ -7,7 +7,7 @@ import pytest
 
 from kinetix.constants import GAS_CONSTANT
 from kinetix.errors import InputError, ParameterError, UnitError
-from kinetix.parameters import ConstantBook, Estimate, ParameterTable, Temperature, bindings, parameter
+from kinetix.parameters import ConstantBook, Estimate, ParameterTable, TemperatureLaw, bindings, parameter
 from kinetix.precision import float64
 from kinetix.rates import Constant, constants_at
 from kinetix.units import DIMENSIONLESS, TIME, parse_quantity, parse_unit
@@ -92,7 +92,7 @@ def value_at(book, T, values=None):
 
 
 def test_estimated_factor_becomes_k_at_the_reference_temperature():
-    book = constant(Temperature(Estimate(q("1e9 1/s")), factor=True, energy=Estimate(q("70 kJ/mol"))))
+    book = constant(TemperatureLaw(Estimate(q("1e9 1/s")), factor=True, energy=Estimate(q("70 kJ/mol"))))
     assert [p.name for p in book.parameters] == ["r1.k_ref", "r1.Ea"]
     assert book.parameters[0].start == pytest.approx(1e9 * np.exp(-70e3 / GAS_CONSTANT / 350))
     assert value_at(book, 400.0) == pytest.approx(1e9 * np.exp(-70e3 / GAS_CONSTANT / 400), rel=1e-13)
@@ -108,31 +108,31 @@ def test_estimated_factor_becomes_k_at_the_reference_temperature():
 
 
 def test_known_factor_with_a_fitted_energy_stays_what_it_is():
-    book = constant(Temperature(q("1e9 1/s"), factor=True, energy=Estimate(q("70 kJ/mol"))))
+    book = constant(TemperatureLaw(q("1e9 1/s"), factor=True, energy=Estimate(q("70 kJ/mol"))))
     assert [(p.name, p.fixed) for p in book.parameters] == [("r1.A", True), ("r1.Ea", False)]
     assert value_at(book, 400.0, [1e9, 75e3]) == pytest.approx(1e9 * np.exp(-75e3 / GAS_CONSTANT / 400), rel=1e-13)
     assert not book.derived
 
 
 def test_value_at_a_temperature_of_the_users_choice():
-    book = constant(Temperature(Estimate(q("0.1 1/s")), at=330.0, energy=q("60 kJ/mol")))
+    book = constant(TemperatureLaw(Estimate(q("0.1 1/s")), at=330.0, energy=q("60 kJ/mol")))
     assert value_at(book, 330.0) == pytest.approx(0.1)
 
 
 def test_reference_temperature_of_the_data_is_the_default():
-    book = constant(Temperature(Estimate(q("0.1 1/s")), energy=q("60 kJ/mol")), T_ref=345.0)
+    book = constant(TemperatureLaw(Estimate(q("0.1 1/s")), energy=q("60 kJ/mol")), T_ref=345.0)
     assert value_at(book, 345.0) == pytest.approx(0.1)
 
 
 @pytest.mark.parametrize(
     ("spec", "words"),
     [
-        (Temperature(q("0.1 1/s"), energy=q("60 kJ/mol")), "at which temperature"),
+        (TemperatureLaw(q("0.1 1/s"), energy=q("60 kJ/mol")), "at which temperature"),
         (
-            Temperature(Estimate(q("1e9 1/s"), q("1e8 1/s")), factor=True, energy=Estimate(q("70 kJ/mol"))),
+            TemperatureLaw(Estimate(q("1e9 1/s"), q("1e8 1/s")), factor=True, energy=Estimate(q("70 kJ/mol"))),
             "Give k at a temperature",
         ),
-        (Temperature(Estimate(q("0.1 1/s")), energy=q("60 kJ")), "Ea"),
+        (TemperatureLaw(Estimate(q("0.1 1/s")), energy=q("60 kJ")), "Ea"),
     ],
 )
 def test_refused_constants(spec, words):
@@ -141,18 +141,18 @@ def test_refused_constants(spec, words):
 
 
 def test_bounds_on_the_factor_move_with_a_known_energy():
-    book = constant(Temperature(Estimate(q("1e9 1/s"), q("1e8 1/s"), q("1e10 1/s")), factor=True, energy=q("70 kJ/mol")))
+    book = constant(TemperatureLaw(Estimate(q("1e9 1/s"), q("1e8 1/s"), q("1e10 1/s")), factor=True, energy=q("70 kJ/mol")))
     p = book.parameters[0]
     assert p.lower / p.start == pytest.approx(0.1) and p.upper / p.start == pytest.approx(10)
 
 
 def test_temperature_dependence_without_any_temperature():
     with pytest.raises(ParameterError, match="neither the data nor the conditions"):
-        constant(Temperature(Estimate(q("0.1 1/s")), energy=q("60 kJ/mol")), T_ref=None)
+        constant(TemperatureLaw(Estimate(q("0.1 1/s")), energy=q("60 kJ/mol")), T_ref=None)
 
 
 def test_plain_constant_is_the_same_at_any_temperature():
-    book = constant(Temperature(Estimate(q("0.1 1/s"))))
+    book = constant(TemperatureLaw(Estimate(q("0.1 1/s"))))
     assert [p.name for p in book.parameters] == ["r1.k"]
     assert value_at(book, 300.0) == value_at(book, 900.0) == pytest.approx(0.1, rel=1e-15)
     assert not book.constants[0].thermal and book.constants[0].unit == parse_unit("1/s")

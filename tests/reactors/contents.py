@@ -6,7 +6,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from kinetix.constants import GAS_CONSTANT
-from kinetix.network import Kinetics, padded, parse_network, stack_laws
+from kinetix.network import Kinetics, parse_network, stack_laws
+from kinetix.padding import padded
 from kinetix.rates import Thermal, mass_action
 from kinetix.reactors import Lane, Reactor, States
 from kinetix.solvers import Options

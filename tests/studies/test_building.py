@@ -518,7 +518,7 @@ def test_settings_of_the_integration_beside_a_tank():
     words = sentence(changed(TANK, {"solver": {"rtol": 1e-4, "max_steps": 10, "atol": "1e-9 mol/L"}}), TANKS)
     assert words == (
         "[solver] max_steps and rtol: for the integration of a batch; a cstr reactor is not integrated"
-        " (a steady state is found to 1e-10). Remove it."
+        " (a steady state is found to 1e-10). Remove them."
     )
 
 
