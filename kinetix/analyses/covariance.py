@@ -37,6 +37,8 @@ class LinearCovariance:
     """Parameters that take part in a direction the data do not see [p]."""
     null_directions: np.ndarray
     """Changes of the parameters that leave the residuals as they are [p - held - rank, p], largest component 1."""
+    scale: np.ndarray
+    """Length of each column of J [p], 1 where there is nothing to see: a change of 1/scale counts as much in one parameter as another."""
     rank: int
     """Directions that the data determine, among those not held."""
     condition_number: float
@@ -66,11 +68,17 @@ class LinearCovariance:
         G = np.where(self.held, 0.0, np.atleast_2d(np.asarray(jacobian, dtype=np.float64)))
         spread = G @ self.root
         covariance = spread @ spread.T
-        seen = G[:, None, :] * self.null_directions
-        lost = np.any(np.abs(seen.sum(axis=2)) > LEAK * np.abs(seen).max(axis=2, initial=0.0), axis=1)
+        reach = np.linalg.norm(G / self.scale, axis=1)[:, None] * np.linalg.norm(self.null_directions * self.scale, axis=1)
+        lost = np.any(np.abs(G @ self.null_directions.T) > LEAK * reach, axis=1)
         covariance[lost, :] = np.nan
         covariance[:, lost] = np.nan
         return covariance
+
+
+def shares(directions: np.ndarray, scale: np.ndarray) -> np.ndarray:
+    """How much each parameter takes part in directions [d, p], whatever its unit: components of scaled vectors of length one."""
+    scaled = np.abs(directions * scale)
+    return scaled / np.linalg.norm(scaled, axis=1, keepdims=True)
 
 
 def linear_covariance(
@@ -97,8 +105,7 @@ def linear_covariance(
     found = determine(columns, fixed) if determination is None else determination
     rank = int(found.rank)
     null = null_directions(found, fixed)
-    shares = np.abs(null * found.scale)
-    undetermined = np.any(shares > LEAK * np.linalg.norm(shares, axis=1, keepdims=True), axis=0)
+    undetermined = np.any(shares(null, np.asarray(found.scale)) > LEAK, axis=0)
 
     with np.errstate(over="ignore"):
         ssr = float(np.sum(triangle[:, -1] ** 2))
@@ -119,6 +126,7 @@ def linear_covariance(
         held=fixed,
         undetermined=undetermined,
         null_directions=null,
+        scale=np.asarray(found.scale),
         rank=rank,
         condition_number=1.0 if free == 0 else 1 / float(found.ratio) if found.ratio > 0 else float("inf"),
         ssr=ssr,

@@ -11,11 +11,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from kinetix.analyses.covariance import LinearCovariance, linear_covariance, quantile
+from kinetix.analyses.covariance import LinearCovariance, linear_covariance, quantile, shares
 from kinetix.errors import ParameterError, SolveError
 from kinetix.estimation import Iteration, Outcome
 from kinetix.estimation.residuals import Evaluation
-from kinetix.parameters import ConstantBindings, Derivable, DerivedEntropy
+from kinetix.parameters import ConstantBindings, Derivable, DerivedEntropy, Parameter
 from kinetix.precision import float64
 from kinetix.rates import constants_at
 from kinetix.results import Curve, Dense, Derived, FitFacts
@@ -31,6 +31,10 @@ from kinetix.studies.suspicions import negative_constants
 from kinetix.units import Unit
 
 CURVE_POINTS = 121
+
+PART = 0.01
+"""Share of a direction from which on a parameter is named in it."""
+
 """Points of a smooth curve in a figure."""
 
 
@@ -243,12 +247,13 @@ def _estimated(factor: Derivable, fixed: np.ndarray) -> bool:
 
 def _derived(fitted: _Fitted, quantity: Derivable) -> Derived:
     error = float(fitted.errors_of(quantity.gradient(fitted.values)[None])[0])
+    undetermined = "; not determined by the data" if np.isnan(error) else ""
     error = error if error > 0 else np.nan  # all its parts are held
     to_unit = quantity.unit.scale_from_si
     T_ref = f"{quantity.constant.T_ref:.6g} K"
     if isinstance(quantity, DerivedEntropy):
         entropy = quantity.value(fitted.values)
-        note = f"from k at {T_ref} and dH{'' if quantity.standard == 1 else '; standard state 1 mol/L'}"
+        note = f"from k at {T_ref} and dH{'' if quantity.standard == 1 else '; standard state 1 mol/L'}{undetermined}"
         lower, upper = (float(to_unit(entropy + sign * fitted.q * error)) for sign in (-1.0, 1.0))
         return Derived(quantity.name, float(to_unit(entropy)), quantity.unit, float(to_unit(error)), lower, upper, note)
     log_value = quantity.log_value(fitted.values)
@@ -262,7 +267,8 @@ def _derived(fitted: _Fitted, quantity: Derivable) -> Derived:
         stderr=value * error,
         lower=float(lower),
         upper=float(upper),
-        note=f"from k at {T_ref} and Ea" + (f"; interval from ln A (standard error {error:.2g})" if np.isfinite(error) else ""),
+        note=f"from k at {T_ref} and Ea{undetermined}"
+        + (f"; interval from ln A (standard error {error:.2g})" if np.isfinite(error) else ""),
     )
 
 
@@ -281,14 +287,23 @@ def _r_squared(problem: Problem, observed: np.ndarray, predicted: np.ndarray) ->
 
 
 def _null_directions(fitted: _Fitted) -> Iterator[str]:
-    """Sentences about combinations of parameters that leave all predictions as they are."""
-    table = fitted.problem.table
+    """Sentences about combinations of parameters that leave all predictions as they are, to first order; linear ones in their units."""
+    table, linear = fitted.problem.table, fitted.linear
     parameters = [table.parameters[i] for i in table.free]
-    for direction in fitted.linear.null_directions:
-        parts = [i for i in np.argsort(-np.abs(direction)) if abs(direction[i]) > 0.05]
+    units = np.array([1.0 if p.scale == "log" else p.unit.scale_to_si(1.0) for p in parameters])
+    for direction, share in zip(linear.null_directions / units, shares(linear.null_directions, linear.scale), strict=True):
+        parts = [i for i in np.argsort(-share, kind="stable") if share[i] > PART]
         if len(parts) > 1:
-            terms = " ".join(f"{direction[i]:+.2f} {'ln ' if parameters[i].scale == 'log' else ''}{parameters[i].name}" for i in parts)
-            yield f"the data do not change along {terms}"
+            largest = direction[max(parts, key=lambda i: abs(direction[i]))]
+            yield f"the data do not change along {' '.join(_term(direction[i] / largest, parameters[i]) for i in parts)}"
+
+
+def _term(coefficient: float, parameter: Parameter) -> str:
+    """`-0.019 ln r1.k_ref`, `+1.00 r1.Ea [kJ/mol]`."""
+    number = f"{coefficient:+.2f}" if abs(coefficient) >= 0.1 else f"{coefficient:+.2g}"
+    if parameter.scale == "log":
+        return f"{number} ln {parameter.name}"
+    return f"{number} {parameter.name}" + ("" if parameter.unit.dimension.dimensionless else f" [{parameter.unit.text}]")
 
 
 def _exact(fitted: _Fitted) -> Iterator[str]:

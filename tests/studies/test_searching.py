@@ -1,5 +1,7 @@
 """What becomes of parameters that the data do not determine, of starts far off, and of searches that find nothing."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -109,6 +111,56 @@ def test_only_the_ratio_is_determined():
     assert np.isnan(parameters(tree, "r1.kf", "r1.kr", quantity="stderr")).all()
     assert "The data do not change along +1.00 ln r1.k" in tree.attrs["warnings"]
     assert "The data do NOT determine r1.kf and r1.kr." in tree.attrs["verdict"]
+
+
+def chain_rows():
+    """A -> B -> C at 50 and 70 degC with scatter, in closed form."""
+    text = ["run,time [min],T [degC],A [mol/L],B [mol/L]"]
+    for run, T in enumerate((50.0, 70.0)):
+        x = (1 / 333.15 - 1 / (T + 273.15)) / R
+        k1, k2 = 0.05 * np.exp(75e3 * x), 0.02 * np.exp(55e3 * x)
+        for i, t in enumerate((2.0, 5.0, 10.0, 20.0, 40.0, 80.0)):
+            A, B = np.exp(-k1 * t), k1 / (k2 - k1) * (np.exp(-k1 * t) - np.exp(-k2 * t))
+            text.append(f"{run},{t:g},{T:g},{A + 0.3 * NOISE[i % 5]:.9f},{B - 0.4 * NOISE[(i + 2) % 5]:.9f}")
+    return "\n".join(text)
+
+
+def test_two_ways_from_a_to_b_leave_the_errors_of_the_next_step():
+    """Any two values of k1 + k2 at two temperatures are also those of one reaction: r3 has the errors that it has beside one."""
+
+    def step(equation):
+        return {"equation": equation, "k": {"at": "333.15 K"}, "Ea": {}}
+
+    common = {"reactor": {"type": "batch"}, "initial": {"A": "1 mol/L", "default": "0 mol/L"}}
+    single = fit({"reactions": {"r1": step("A -> B"), "r3": step("B -> C")}, **common}, chain_rows())
+    double = fit({"reactions": {"r1": step("A -> B"), "r2": step("A -> B"), "r3": step("B -> C")}, **common}, chain_rows())
+    names = ("r3.k_ref", "r3.Ea")
+    dof = [statistic(tree, "dof") for tree in (single, double)]
+    assert dof == [20, 20]
+    for quantity in ("value", "stderr"):
+        np.testing.assert_allclose(parameters(double, *names, quantity=quantity), parameters(single, *names, quantity=quantity), rtol=1e-4)
+    errors = [
+        float(tree["parameters/derived_stderr"].sel(derived="r3.A") / tree["parameters/derived_value"].sel(derived="r3.A"))
+        for tree in (single, double)
+    ]
+    assert errors[1] == pytest.approx(errors[0], rel=1e-4)
+    assert np.isnan(parameters(double, "r1.k_ref", "r1.Ea", "r2.k_ref", "r2.Ea", quantity="stderr")).all()
+    assert np.isnan(double["parameters/derived_stderr"].sel(derived=["r1.A", "r2.A"])).all()
+
+    k1, E1, k2, E2 = parameters(double, "r1.k_ref", "r1.Ea", "r2.k_ref", "r2.Ea")
+    told = [line for line in double.attrs["warnings"].splitlines() if "do not change along" in line]
+    assert len(told) == 2
+    for line in told:
+        along = {name: float(number) for number, name in re.findall(r"([+-][\d.e-]+) (?:ln )?(r\d\.\w+)", line)}
+        assert set(along) == {"r1.k_ref", "r1.Ea", "r2.k_ref", "r2.Ea"}
+        for T in (323.15, 343.15):
+            x = (1 / 333.15 - 1 / T) / (R / 1000)
+            parts = [
+                k * np.exp(E * x) * part
+                for r, k, E in (("r1", k1, E1), ("r2", k2, E2))
+                for part in (along[f"{r}.k_ref"], along[f"{r}.Ea"] * x)
+            ]
+            assert abs(sum(parts)) < 0.05 * sum(map(abs, parts))  # the numbers are told with two digits
 
 
 # ------------------------------------------------------------------------------------------------------- starts far off
