@@ -15,7 +15,7 @@ from kinetix.errors import DataError, KinetixWarning, Problems
 from kinetix.experiments.assembly import assembled, condition_units
 from kinetix.experiments.campaign import Campaign
 from kinetix.experiments.lanes import lanes_of
-from kinetix.experiments.plausibility import check_conditions, check_constants, check_times, odd_temperatures, odd_times
+from kinetix.experiments.plausibility import check_conditions, check_constants, check_times, odd_readings, odd_temperatures, odd_times
 from kinetix.experiments.readings import Noise, check_negative_readings, fill_sigma, responses_of
 from kinetix.experiments.recognition import Vocabulary, check_columns, recognise
 from kinetix.experiments.settings import settings_of
@@ -64,7 +64,8 @@ def build_campaign(
         DataError: everything that is wrong in the tables, one sentence per problem with table, line and column.
 
     Warns:
-        KinetixWarning: each of the campaign's warnings: a temperature column outside 150-3000 K, a time beyond ten years, two equal tables.
+        KinetixWarning: each of the campaign's warnings: a temperature column outside 150-3000 K, a time beyond ten years, a
+            concentration clearly below zero, two equal tables.
 
     >>> from kinetix.experiments.table import parse_table
     >>> from kinetix.units import CONCENTRATION, TEMPERATURE
@@ -106,7 +107,9 @@ def build_campaign(
     problems.raise_if_any(DataError)
     suspicions = [sentence for table in tables for sentence in table.warnings]
     for sheet in sheets:
-        suspicions += [*odd_times(sheet), *(odd_temperatures(sheet, vocabulary) if temperatures else ())]
+        suspicions += odd_times(sheet)
+        suspicions += odd_temperatures(sheet, vocabulary) if temperatures else ()
+        suspicions += () if allow_negative else odd_readings(sheet, vocabulary)
     for sentence in suspicions:
         warnings.warn(sentence, KinetixWarning, stacklevel=2)
     constants = {name: quantity.si for name, quantity in conditions.items()}

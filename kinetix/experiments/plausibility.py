@@ -10,12 +10,13 @@ import numpy as np
 from kinetix.errors import ConditionError, Problems, nearest
 from kinetix.experiments.recognition import Column, Meaning, Recognition, Vocabulary, describe
 from kinetix.experiments.sheet import Sheet
+from kinetix.reactors.loading import ABOVE_ZERO
 from kinetix.units import AMOUNT, CONCENTRATION, FLOW, MASS, PRESSURE, TEMPERATURE, TIME, VOLUME, Dimension, Quantity
 
 COLDEST, HOTTEST = 150.0, 3000.0  # K; outside, a temperature is probably in another unit than its header says
 LONGEST = 1e18  # s; the universe is 4.4e17 s old, and an integrator has nothing to say about more
 UNUSUAL = 10 * 365.25 * 86400.0  # s; ten years, beyond which a time is probably in another unit than it says
-_ABOVE_ZERO = frozenset({"tau", "1/tau", "V", "Q"})
+BELOW_ZERO = 0.05  # share of the largest reading; further below zero a concentration is no noise
 _NEVER_NEGATIVE = frozenset({CONCENTRATION, PRESSURE, TIME, TIME**-1, VOLUME, FLOW, AMOUNT, MASS})
 
 
@@ -52,7 +53,7 @@ def impossible(name: str, dimension: Dimension | None, si: np.ndarray) -> tuple[
         return si <= 0, "not above absolute zero"
     if dimension == TIME and np.any(si > LONGEST):
         return si > LONGEST, "longer than the universe is old"
-    if name in _ABOVE_ZERO and dimension is not None:
+    if dimension is not None and ABOVE_ZERO.get(name) == dimension:
         return si <= 0, "not above zero"
     if dimension in _NEVER_NEGATIVE:
         return si < 0, "negative"
@@ -146,6 +147,21 @@ def odd_times(sheet: Sheet) -> Iterator[str]:
         f"{sheet.table.place(row, column.header)}: the time {sheet.written(row, column)} is {years:.3g} years after time zero. "
         f'Look at its unit ({column.header.text}): may it be ms, or a date in seconds? For dates in seconds say time_zero = "first".'
     )
+
+
+def odd_readings(sheet: Sheet, vocabulary: Vocabulary) -> Iterator[str]:
+    """Concentrations clearly below zero, where no sigma says whether they may be."""
+    for name, values in sheet.values.items():
+        if vocabulary.responses[name] != CONCENTRATION or not np.isfinite(values).any():
+            continue
+        clearly = np.flatnonzero((values < -BELOW_ZERO * np.nanmax(np.abs(values))) & np.isnan(sheet.sigma[name]))
+        if len(clearly):
+            column = sheet.reading_column(name)
+            others = f" (and {len(clearly) - 1} more)" if len(clearly) > 1 else ""
+            yield (
+                f"{sheet.table.place(clearly[0], column.header)}: {sheet.written(clearly[0], column)}{others} is clearly below zero, where "
+                "a concentration cannot be. Correct it, or say how far readings scatter ([noise])."
+            )
 
 
 def odd_temperatures(sheet: Sheet, vocabulary: Vocabulary) -> Iterator[str]:

@@ -198,6 +198,10 @@ class ConstantBook:
         equilibrium = spec.enthalpy if constant.enthalpy is None else constant.enthalpy
         if spec.enthalpy and not equilibrium:
             raise ParameterError(f"Parameter '{name}' is a rate constant and follows Arrhenius. Write Ea in the place of dH.")
+        if constant.enthalpy is not None and constant.positive and isinstance(spec.value, Quantity) and spec.value.si < 0:
+            raise ParameterError(
+                f"Parameter '{name}' is {spec.value}, and a constant of this rate law cannot be below zero. Correct its sign."
+            )
         energy_name = "dH" if equilibrium else "Ea"
         if spec.factor and isinstance(spec.value, Estimate) and spec.value.fixed and spec.value.start is not None:
             spec = replace(spec, value=spec.value.start)

@@ -14,6 +14,7 @@ from kinetix.plots.profiles import profiles
 from kinetix.plots.residuals import residuals
 from kinetix.plots.responses import responses
 from kinetix.plots.sheet import caption_of
+from kinetix.results.tree import require_fit
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -46,6 +47,7 @@ def figures(tree: xr.DataTree, names: Sequence[str] = tuple(FIGURES)) -> dict[st
     >>> list(kx.figures(tree, ["parity"]))
     ['parity']
     """
+    require_fit(tree)
     drawn = {name: FIGURES[name](tree) for name in names}
     return {name: figure for name, figure in drawn.items() if figure is not None}
 

@@ -21,6 +21,9 @@ Function = Callable[[Mapping[str, Any], Mapping[str, Any], Any], Any]
 _SAMPLES = np.array([[0.7, 1.3, 1.9], [1.1, 0.6, 1.7], [1.6, 0.9, 0.8], [0.5, 1.8, 1.2]])
 """Points at which a function is tried, one of the rows for each argument in turn."""
 
+HOT = 1e3
+"""Times a sample is a temperature, K: so that exp(-5000/T) is a number that can be seen to change."""
+
 
 @dataclass(frozen=True)
 class FunctionRate:
@@ -82,7 +85,7 @@ class FunctionLaw:
                 )
         names = tuple(name for name, _ in self.constants)
         arguments = ", ".join([*(f"[{species}]" for species in self.species), *names])
-        constants = tuple(Constant(name, unit.dimension) for name, unit in self.constants)
+        constants = tuple(Constant(name, unit.dimension, enthalpy=None) for name, unit in self.constants)
         return Law(FunctionRate(self.function, names, self.species), constants, (self.species,), f"{self.name}({arguments})")
 
     def check(self, reaction: str, rate: Dimension, amount: Dimension = CONCENTRATION) -> None:
@@ -96,6 +99,7 @@ class FunctionLaw:
         """
         dimensions = [*[amount] * len(self.species), *(unit.dimension for _, unit in self.constants), TEMPERATURE]
         samples = [_SAMPLES[i % len(_SAMPLES)] for i in range(len(dimensions))]
+        samples[-1] = HOT * samples[-1]
         plain = self._evaluated(reaction, samples)
         single = [self._evaluated(reaction, [sample[i : i + 1] for sample in samples])[0] for i in range(3)]
         if not np.allclose(plain, single, rtol=1e-9, equal_nan=True):

@@ -149,3 +149,6 @@ VESSELS = {
     ),
 }
 """Of closed vessels, by basis."""
+
+ABOVE_ZERO = {name: dimension for loading in (*TANKS.values(), *VESSELS.values()) for name, dimension in loading.conditions.items()}
+"""Conditions that must be above zero, and their dimensions (a species may have the same name)."""

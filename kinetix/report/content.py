@@ -15,7 +15,7 @@ from kinetix.report.rows import correlated_pairs, parameter_rows, response_rows,
 from kinetix.report.summary import failed_experiments, lines, provenance
 from kinetix.results.phrases import correlation, count, listing
 from kinetix.results.residuals import standardised_residuals
-from kinetix.results.tree import group_of
+from kinetix.results.tree import group_of, require_fit
 from kinetix.status import Status
 
 MOST_ROWS = 200
@@ -144,6 +144,7 @@ def contents(tree: xr.DataTree, pictures: Sequence[Picture] = ()) -> Report:
         tree: a result of `kinetix.results.fit_tree`, fresh or read from a file.
         pictures: the figures, in order.
     """
+    require_fit(tree)
     warnings = len(lines(tree.attrs, "warnings"))
     converged = bool(tree.attrs["converged"])
     state = "failed" if not converged else "doubtful" if warnings else "good"

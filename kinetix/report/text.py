@@ -10,7 +10,7 @@ import xarray as xr
 from kinetix.report.rows import Setting, correlated_pairs, parameter_rows, response_rows, settings, statistics_rows
 from kinetix.report.summary import failed_experiments, lines, provenance
 from kinetix.results.phrases import correlation, count, listing
-from kinetix.results.tree import group_of
+from kinetix.results.tree import group_of, require_fit
 
 WIDTH = 96
 SHOWN_CORRELATION = 0.95
@@ -36,6 +36,7 @@ def text_report(tree: xr.DataTree) -> str:
     >>> print(kx.text_report(tree).splitlines()[0])
     The fit converged after ... iterations: 1 parameter from 3 observations...
     """
+    require_fit(tree)
     sections = (_head, _parameters, _warnings, _data, _statistics, _correlations, _origin, _supplement)
     written = [list(section(tree)) for section in sections]
     return "\n\n".join("\n".join(section) for section in written if section) + "\n"

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from kinetix.errors import InputError
 from kinetix.results.facts import Condition, Curve, Dense, FitFacts, Floats, SimulationFacts
 from kinetix.results.schema import unit_text, variable
 from kinetix.results.verdict import verdict, warn_sentences
@@ -99,6 +100,21 @@ def _ended(status: Sequence[Status], steps: np.ndarray) -> dict[str, np.ndarray]
 def _with_meanings(data: xr.Dataset) -> xr.Dataset:
     data["status"].attrs["meanings"] = "; ".join(f"{int(status)} {status.label}" for status in Status)
     return data
+
+
+def require_fit(tree: object) -> None:
+    """That something is the result of a fit.
+
+    Raises:
+        InputError: what it is instead.
+
+    >>> require_fit(xr.DataTree.from_dict({"simulation": xr.Dataset()}))
+    Traceback (most recent call last):
+    kinetix.errors.InputError: Expected the result of a fit (of kinetix.fit, or read_tree of a fit.nc), found the result of a simulation.
+    """
+    found = "the result of a simulation" if isinstance(tree, xr.DataTree) and "simulation" in tree.children else f"a {type(tree).__name__}"
+    if not isinstance(tree, xr.DataTree) or "statistics" not in tree.children:
+        raise InputError(f"Expected the result of a fit (of kinetix.fit, or read_tree of a fit.nc), found {found}.")
 
 
 def group_of(tree: xr.DataTree, name: str) -> xr.Dataset:

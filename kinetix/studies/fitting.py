@@ -26,7 +26,7 @@ from kinetix.studies.evaluator import Evaluator
 from kinetix.studies.problem import Problem, only_measured, temperature_without_effect, temperatures
 from kinetix.studies.provenance import condition_columns
 from kinetix.studies.provenance import provenance as origin
-from kinetix.studies.searching import EXACT, NO_LIMITS, FitLimits, Found, data_size, search
+from kinetix.studies.searching import EXACT, NO_LIMITS, FitLimits, Found, data_size, failing, search
 from kinetix.studies.suspicions import negative_constants
 from kinetix.units import Unit
 
@@ -76,17 +76,10 @@ def fit_problem(
 
 
 def _failed_start(problem: Problem, evaluation: Evaluation) -> str:
-    failed = [
-        f"'{name}' ({Status(int(status)).sentence})"
-        for name, status in zip(problem.campaign.experiments, np.asarray(evaluation.status), strict=True)
-        if not Status(int(status)).ok
-    ]
-    listed = ", ".join(failed[:5]) + (f" and {len(failed) - 5} more" if len(failed) > 5 else "")
-    where = f" Experiments that fail: {listed}." if failed else " A formula gives a value that is not finite."
     cure = " Correct the starts of the parameters, or leave them out: kinetix then looks for starts in the data."
     return (
         "The start cannot be simulated, so there is nothing to fit from."
-        f"{where}{cure if starting.searchable(problem) else ' Check the starts of the parameters.'}"
+        f" {failing(problem, evaluation)}{cure if starting.searchable(problem) else ' Check the starts of the parameters.'}"
     )
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from kinetix.errors import DataError, ParameterError, SolveError
 from kinetix.estimation import Bounds, Iteration, Options, Outcome, Tolerances, fit
+from kinetix.estimation.residuals import Evaluation
 from kinetix.parameters import Parameter, ParameterTable
 from kinetix.results.phrases import count, listing, plain
 from kinetix.simulation import ReactorModel
@@ -103,7 +104,11 @@ def search(problem: Problem, evaluator: Evaluator, limits: FitLimits, on_iterati
     remarks: list[str] = []
     starts = _found_starts(problem, evaluator) if searched.size else [table.start]
     if not starts:
-        raise SolveError(f"No start of {_named(table, searched)} could be simulated. Write a start for each.")
+        middle = problem.table.started(starting.trial_starts(problem).starts[0]).free_start()
+        raise SolveError(
+            f"No start of {_named(table, searched)} could be simulated. {failing(problem, evaluator(middle))}"
+            " Look at what is known and at [solver], or write a start for each."
+        )
     outcomes = tried(starts)
     chosen = _best(outcomes)
     looked = bool(searched.size)
@@ -125,6 +130,17 @@ def search(problem: Problem, evaluator: Evaluator, limits: FitLimits, on_iterati
     how = f"the starts of {_named(table, searched)} come from the data: {starting.describe(len(starts))}" if searched.size else ""
     remarks += [*_other_optima(problem, best, outcomes), *_run_away(problem, best), *_advice(problem, best, looked)]
     return Found(problem, best, searched, how, tuple(remarks))
+
+
+def failing(problem: Problem, evaluation: Evaluation) -> str:
+    """A sentence about the experiments that could not be simulated, and why."""
+    failed = [
+        f"'{name}' ({Status(int(status)).sentence})"
+        for name, status in zip(problem.campaign.experiments, np.asarray(evaluation.status), strict=True)
+        if not Status(int(status)).ok
+    ]
+    listed = ", ".join(failed[:5]) + (f" and {len(failed) - 5} more" if len(failed) > 5 else "")
+    return f"Experiments that fail: {listed}." if failed else "A formula gives a value that is not finite."
 
 
 def _named(table: ParameterTable, positions: np.ndarray) -> str:

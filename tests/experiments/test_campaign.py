@@ -521,7 +521,8 @@ def test_negative_readings():
         "Values within 3 sigma of zero are kept."
     )
     assert campaign(text, allow_negative=True).values_used == 2
-    assert campaign("time [s],A [mol/L]\n0,-5\n").values.item() == -5000  # without a sigma nobody can say
+    with pytest.warns(KinetixWarning, match=r"-5 mol/L is clearly below zero"):  # kept: without a sigma nobody can say
+        assert campaign("time [s],A [mol/L]\n0,-5\n").values.item() == -5000
     assert campaign("tau [s],X [%],sigma [%]\n1,-50,1\n", TANK).values.item() == -0.5
     assert "line 2" in problem("time [s],A [mol/L]\n0,-1\n", noise={"A": 1.0})
 
@@ -655,3 +656,13 @@ def test_hash_sees_every_number_and_label():
     assert len(hashes) == len(changes) + 1
     assert campaign(PLAIN, noise={"A": 1.0, "B": 1.0}).data_hash not in hashes
     assert campaign(PLAIN, conditions={"P": parse_quantity("1e5 Pa")}).data_hash not in hashes
+
+
+def test_readings_clearly_below_zero_warn():
+    """Without a sigma nothing says whether -0.7 is noise; -0.01 beside 1 may be."""
+    text = "time [s],A [mol/L]\n0,1\n1,-0.7\n2,-0.01\n"
+    with pytest.warns(KinetixWarning, match=r"x\.csv, line 3, column 'A \[mol/L\]': -0\.7 mol/L is clearly below zero") as caught:
+        read = campaign(text)
+    assert len(caught) == len(read.warnings) == 1 and read.values_used == 3
+    assert campaign(text, allow_negative=True).warnings == ()
+    assert campaign(text, noise={"A": 500.0}).warnings == ()

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import kinetix as kx
 from kinetix.report import html_report
 from kinetix.results import fit_tree
 from kinetix.status import Status
@@ -192,3 +193,14 @@ def test_many_parameters_are_listed_by_their_strongest_pairs():
     assert table.all("caption")[0].text == "The 20 strongest of 91 pairs; parameters.csv and fit.nc hold all"
     largest = np.sort(np.abs(facts.correlation[np.triu_indices(P, 1)]))[::-1][:20]
     np.testing.assert_allclose([abs(float(row[2])) for row in rows], largest, rtol=0.01)
+
+
+@pytest.mark.parametrize(
+    "show", [kx.text_report, kx.figures, lambda tree: kx.write_report(tree, "unused")], ids=["text", "figures", "files"]
+)
+def test_only_a_fit_has_a_report(show):
+    tree = kx.simulate(kx.CSTR(kx.parse_network("A -> B")), {"r1.k": "1 1/s", "feed.default": "1 mol/L"}, conditions={"tau": "1 s"})
+    with pytest.raises(kx.InputError, match=r"Expected the result of a fit .* found the result of a simulation"):
+        show(tree)
+    with pytest.raises(kx.InputError, match=r"found a NoneType"):
+        show(None)

@@ -540,3 +540,18 @@ def test_mass_action_up_to_its_largest_order():
     np.testing.assert_allclose(simulated, [1.0, (1 + (n - 1) * n * 0.3 * 2) ** (1 / (1 - n))], rtol=1e-7)
     words = sentence(changed(TANK, reaction(equation="13 A -> B", k="1 1/s")), TANKS)
     assert words.startswith("Reaction 'r1': its total order is 13, and mass action goes up to 12. Write the rate as a formula")
+
+
+@pytest.mark.parametrize(
+    ("section", "name"),
+    [
+        ({"k": "-0.5 1/h"}, "r1.k"),
+        ({"k": "-0.5 1/h", "at": "350 K", "Ea": "60 kJ/mol"}, "r1.k"),
+        ({"law": "michaelis_menten", "parameters": {"Vmax": "1 mol/L/h", "Km": "-0.5 mol/L"}}, "r1.Km"),
+    ],
+)
+def test_a_known_constant_of_a_law_is_not_below_zero(section, name):
+    conditions = {"conditions.T": "350 K"} if "Ea" in str(section) else {}
+    words = sentence(changed(TANK, reaction(**section) | conditions), TANKS)
+    assert f"Parameter '{name}' is -0.5" in words and "cannot be below zero" in words
+    problem(changed(TANK, reaction(rate="kf*[A] + a*[A]", parameters={"kf": "1 1/min", "a": "-0.1 1/min"})), TANKS)

@@ -121,3 +121,10 @@ def test_a_function_that_jax_cannot_trace_is_told():
     batch = kx.Batch(kx.parse_network("A -> B"), rates={"r1": rate})
     with pytest.raises(kx.InputError, match=r"Write it with arithmetic and jax\.numpy"):
         kx.simulate(batch, {"r1.V": "1 mol/L/s", "r1.Km": "1 mol/L", "initial.A": "1 mol/L", "initial.B": "0 mol/L"}, times=[0.0, 1.0])
+
+
+def test_a_number_with_a_hidden_unit_of_temperature():
+    rate = kx.law(lambda c, k, T: k["V"] * jnp.exp(-5000.0 / T) * c["A"], constants={"V": "1/s"}, species=["A"])
+    batch = kx.Batch(kx.parse_network("A -> B"), rates={"r1": rate})
+    with pytest.raises(kx.InputError, match=r"go with temperature as .* declare numbers that have a unit"):
+        kx.simulate(batch, {"r1.V": "1 1/s", "initial.A": "1 mol/L", "initial.B": "0 mol/L"}, conditions={"T": "350 K"}, times=[0.0, 1.0])

@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from kinetix.errors import ParameterError
+from kinetix.errors import ParameterError, SolveError
 from kinetix.studies import FitLimits, check_problem
 from tests.reference.studies import fit, parameters, problem, statistic
 
@@ -161,6 +161,16 @@ def test_two_ways_from_a_to_b_leave_the_errors_of_the_next_step():
                 for part in (along[f"{r}.k_ref"], along[f"{r}.Ea"] * x)
             ]
             assert abs(sum(parts)) < 0.05 * sum(map(abs, parts))  # the numbers are told with two digits
+
+
+def test_where_no_start_can_be_simulated_the_reason_is_told():
+    study = {
+        "reactions": {"r1": {"equation": "A -> B", "k": {}}},
+        "reactor": {"type": "batch"},
+        "initial": {"A": "1 mol/L", "B": "0 mol/L"},
+    }
+    with pytest.raises(SolveError, match=r"No start of r1\.k could be simulated\. Experiments that fail: .*step limit was reached"):
+        fit({**study, "solver": {"max_steps": 1}}, rows("time", 0.9 + NOISE, "A [mol/L]"))
 
 
 # ------------------------------------------------------------------------------------------------------- starts far off
