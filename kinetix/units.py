@@ -396,7 +396,7 @@ def apart_from(unit: Unit, dimension: Dimension) -> Unit:
     return parse_unit("/".join([above or "1", *(powers[name] for name, exponent in kept.items() if exponent < 0)]))
 
 
-_TIMES = {1: "s", 60: "min", 3600: "h", 86400: "d"}
+_TIMES: dict[Fraction | float, str] = {1: "s", 60: "min", 3600: "h", 86400: "d"}
 
 
 def time_unit_of(unit: Unit) -> str | None:
@@ -407,7 +407,7 @@ def time_unit_of(unit: Unit) -> str | None:
     """
     tidy = " ".join(unit.text.split())
     symbols = [_symbol(name, tidy) for name, _ in _factors(tidy)] if tidy not in _NO_UNIT else []
-    found = {_TIMES.get(symbol.factor) for symbol in symbols if symbol.dimension == TIME}  # type: ignore[call-overload]
+    found = {_TIMES.get(symbol.factor) for symbol in symbols if symbol.dimension == TIME}
     return found.pop() if len(found) == 1 else None
 
 

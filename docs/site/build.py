@@ -15,7 +15,7 @@ from pathlib import Path
 REPOSITORY = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(REPOSITORY))
 
-from docs.site import pages  # noqa: E402
+from docs.site import pages  # noqa: E402  (the repository is put on the path first)
 
 COPIED = ("*.md", "LICENSE", "docs/**/*.md", "docs/images/*", "examples/**/*", "benchmarks/**/*")
 LINK = re.compile(r"\[(?P<text>[^]]+)\]\((?P<target>[^)#:]+\.md)\)")

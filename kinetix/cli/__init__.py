@@ -5,16 +5,17 @@ from __future__ import annotations
 import io
 import sys
 import time
+from typing import Any
 
 
 class Listened(io.FileIO):
     """Output that somebody may stop reading (`| head`): what follows is dropped, and work goes on."""
 
-    def write(self, text: object) -> int:
+    def write(self, data: Any) -> int:
         try:
-            return super().write(text)  # type: ignore[arg-type]
+            return super().write(data)
         except BrokenPipeError:
-            return len(memoryview(text))  # type: ignore[arg-type]
+            return len(memoryview(data))
 
 
 def main() -> None:

@@ -40,7 +40,7 @@ class Layout:
         DataError: a header line below 1, or header texts that are all empty.
     """
 
-    header: tuple[int, ...] | tuple[str, ...] = ()
+    header: tuple[int | str, ...] = ()
     decimal: Literal[".", ","] | None = None
     missing: tuple[str, ...] = ()
 

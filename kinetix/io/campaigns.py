@@ -69,7 +69,7 @@ def read_csv(
     [[0.0, 300.0]]
     """
     paths = [files] if isinstance(files, (str, Path)) else list(files)
-    layout = Layout((header,) if isinstance(header, int) else tuple(header), decimal, tuple(missing))  # type: ignore[arg-type]
+    layout = Layout((header,) if isinstance(header, int) else tuple(header), decimal, tuple(missing))
     tables = read_tables([str(path) for path in paths], ".", encoding, (sheet,) if isinstance(sheet, str) else tuple(sheet), layout)
     vocabulary = _vocabulary(tables, model, columns)
     known = vocabulary.responses

@@ -1,4 +1,4 @@
-"""Steady states, one lane: pseudo-transient Newton iteration, with derivatives by the implicit function theorem."""
+"""The steady state that is reached in time, one lane: Newton iteration, time integration where that is not enough, and derivatives."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class SteadyOptions:
     rtol, atol : the last full Newton correction of each component is at most rtol |y| + atol. It is still applied, so the result
         is better than that. `atol` is in the unit of y: one number, or one for each component. It is also how far below zero a
         component may go.
-    max_iterations : the most iterations, rejected ones included.
+    max_iterations : the most Newton iterations of an attempt, rejected ones included.
     """
 
     rtol: ArrayLike = 1e-10
@@ -53,8 +53,8 @@ class Steady(NamedTuple):
     """What `steady_state` gives.
 
     y : [n]; NaN unless the status is success.
-    status : int32, a `kinetix.status.Status`: SUCCESS, NOT_CONVERGED or NON_FINITE.
-    iterations : int32.
+    status : int32, a `kinetix.status.Status`: SUCCESS, UNSTEADY, NOT_CONVERGED or NON_FINITE.
+    iterations : int32, of all attempts.
     residual_norm : the largest |rhs_i| relative to the size of the terms it is made of, |rhs_i| + sum_j |J_ij| (|y_j| + atol).
     """
 
@@ -189,31 +189,28 @@ _DEFAULTS = SteadyOptions()
 
 
 def steady_state(system: System, y0: ArrayLike, args: Arguments, options: SteadyOptions = _DEFAULTS) -> Steady:
-    """A root of rhs(0, y, args) = 0 that the iteration reaches from y0: one lane. There may be others.
+    """The stable root of rhs(y, args) = 0 that dy/dt = rhs comes to from y0: one lane. There may be others.
 
-    Pseudo-transient continuation: each iteration is a linearised implicit Euler step, (1/dt - J) change = rhs, whose dt starts at
-    the slowest loss 1/min |J_ii|, grows with the ratio of the residuals, and shrinks if a value is not finite, a component would
-    become clearly negative, or the step goes against the rates. Once the residual is a hundredth of its terms the steps are full
-    Newton steps, and the last of them is at most rtol |y| + atol, or is nothing but rounding.
+    The root that `pseudo_transient` finds from y0 is the answer if no step was longer than the time in which something grows, and if
+    small disturbances of it decay (`stability.grows`). Otherwise Rodas5P follows the state over ten times the slowest time 1/min |J_ii|,
+    a hundred times, and so on; the answer is then the first stable root within 5 % of where that leads.
 
     Derivatives, forward or reverse and of any order, with respect to every floating-point leaf of args are those of the implicit
     function, dy = -J^-1 d rhs; with respect to the start they are zero. Where J is singular at the solution, or the solve failed,
     they are NaN (a cotangent of zero stays zero, so a masked failure does not spoil a gradient).
 
     Args:
-        system: the equations, called with t = 0.
+        system: the equations, which do not depend on t.
         y0: [n], where to start, for a tank usually the feed; its floating-point type is that of the whole solve.
         args: pytree of arrays and numbers, given to rhs.
         options: tolerances and the iteration limit.
 
     Returns:
-        A `Steady`. y is NaN unless the status is SUCCESS; NON_FINITE means that y0, args or rhs(0, y0, args) is not finite.
+        A `Steady`. y is NaN unless the status is SUCCESS. UNSTEADY means that the state goes on changing (it oscillates), or rests
+        where any disturbance grows; NOT_CONVERGED that no root was found; NON_FINITE that y0, args or rhs(0, y0, args) is not finite.
 
     Raises:
         ValueError: y0 is not a vector, or rhs or jacobian gives a wrong shape.
-
-    Source: C. T. Kelley and D. E. Keyes, Convergence analysis of pseudo-transient continuation, SIAM Journal on Numerical
-    Analysis 35, 508 (1998).
 
     >>> from kinetix.precision import float64
     >>> tank = System(lambda t, c, args: args["feed"] - c - args["k"] * c**2)

@@ -12,7 +12,7 @@ from kinetix.experiments.cells import DECIMAL_POINT, Notation, is_mark
 POINT, COMMA = Notation(thousands=True), Notation(",", thousands=True)
 
 
-def column(*cells: str, delimiter: str = ";", layout: Layout = Layout()) -> tuple[np.ndarray, list[str]]:  # noqa: B008
+def column(*cells: str, delimiter: str = ";", layout: Layout = Layout()) -> tuple[np.ndarray, list[str]]:  # noqa: B008  (frozen)
     """The numbers of a column of these cells, and the problems."""
     text = "\n".join(["a [s]" + delimiter + "b [s]", *(f'"{cell}"{delimiter}1' for cell in cells)])
     table, problems = parse_table(text, "x.csv", layout), Problems()

@@ -14,7 +14,7 @@ BODY = "0;1.5\n60;0.7\n"
 
 
 def read(text: str, *header: int | str, **layout) -> Table:
-    return parse_table(text, "x.csv", Layout(header, **layout))  # type: ignore[arg-type]
+    return parse_table(text, "x.csv", Layout(header, **layout))
 
 
 def texts(table: Table) -> list[str]:
