@@ -5,8 +5,8 @@ Files are opened by `kinetix.io.tables.read_table`.
 """
 
 from kinetix.experiments.building import build_campaign
-from kinetix.experiments.campaign import Campaign, Remark, ResponseColumn
-from kinetix.experiments.plausibility import LONGEST, check_temperature, require_possible
+from kinetix.experiments.campaign import Campaign, Remark, ResponseColumn, suspected
+from kinetix.experiments.plausibility import LONGEST, odd_constants, require_possible
 from kinetix.experiments.readings import Noise
 from kinetix.experiments.recognition import Recognition, Vocabulary, recognise
 from kinetix.experiments.table import Header, Layout, Table, parse_header, parse_table, table_of_cells
@@ -23,10 +23,11 @@ __all__ = [
     "Table",
     "Vocabulary",
     "build_campaign",
-    "check_temperature",
+    "odd_constants",
     "parse_header",
     "parse_table",
     "recognise",
     "require_possible",
+    "suspected",
     "table_of_cells",
 ]

@@ -7,15 +7,21 @@ are told at once.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
 
-from kinetix.errors import DataError, KinetixWarning, Problems
+from kinetix.errors import DataError, Problems
 from kinetix.experiments.assembly import assembled, condition_units
-from kinetix.experiments.campaign import Campaign
+from kinetix.experiments.campaign import Campaign, suspected
 from kinetix.experiments.lanes import lanes_of
-from kinetix.experiments.plausibility import check_conditions, check_constants, check_times, odd_readings, odd_temperatures, odd_times
+from kinetix.experiments.plausibility import (
+    check_conditions,
+    check_constants,
+    check_times,
+    odd_constants,
+    odd_readings,
+    odd_temperatures,
+    odd_times,
+)
 from kinetix.experiments.readings import Noise, check_negative_readings, fill_sigma, responses_of
 from kinetix.experiments.recognition import Vocabulary, check_columns, recognise
 from kinetix.experiments.settings import settings_of
@@ -105,14 +111,14 @@ def build_campaign(
     if not lanes and not problems.found:
         problems.add(f"{', '.join(table.source for table in tables)}: no row holds a number of the model.")
     problems.raise_if_any(DataError)
-    suspicions = [sentence for table in tables for sentence in table.warnings]
+    suspicions = [*odd_constants(conditions)] if temperatures else []
+    suspicions += [sentence for table in tables for sentence in table.warnings]
     for sheet in sheets:
         suspicions += odd_times(sheet)
         suspicions += odd_temperatures(sheet, vocabulary) if temperatures else ()
         suspicions += () if allow_negative else odd_readings(sheet, vocabulary)
-    for sentence in suspicions:
-        warnings.warn(sentence, KinetixWarning, stacklevel=2)
     constants = {name: quantity.si for name, quantity in conditions.items()}
     units = {name: quantity.unit for name, quantity in conditions.items()} | condition_units(sheets)
-    campaign = assembled(lanes, responses, settings, constants, units, sheets, [*unit_notes, *lane_notes, *setting_notes])
-    return replace(campaign, warnings=tuple(suspicions))
+    return suspected(
+        assembled(lanes, responses, settings, constants, units, sheets, [*unit_notes, *lane_notes, *setting_notes]), suspicions
+    )

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import warnings
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from kinetix.errors import KinetixWarning
 from kinetix.units import Unit
 
 
@@ -72,3 +74,15 @@ class Campaign:
     values_used: int
     data_hash: str
     warnings: tuple[str, ...] = ()
+
+
+def suspected(campaign: Campaign, suspicions: Iterable[str]) -> Campaign:
+    """The campaign with what looks like a mistake in it.
+
+    Warns:
+        KinetixWarning: each of them.
+    """
+    found = tuple(suspicions)
+    for sentence in found:
+        warnings.warn(sentence, KinetixWarning, stacklevel=3)
+    return replace(campaign, warnings=(*campaign.warnings, *found))

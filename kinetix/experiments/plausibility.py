@@ -136,6 +136,14 @@ def check_constants(
                 )
 
 
+def odd_constants(conditions: Mapping[str, Quantity]) -> Iterator[str]:
+    """A temperature of all experiments that is probably in another unit than it says."""
+    T = conditions.get("T")
+    odd = check_temperature(T.si, str(T)) if T is not None else None
+    if odd is not None:
+        yield f"{odd} Write allow_temperature = true under [conditions] to go on without this warning."
+
+
 def odd_times(sheet: Sheet) -> Iterator[str]:
     """A time of more than ten years is probably in another unit than its header says, or a date in seconds."""
     column = sheet.recognition.find("time")

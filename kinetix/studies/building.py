@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from kinetix.errors import ConditionError, ExpressionError, InputError, KinetixWarning, ParameterError, Problems, StudyError, nearest
-from kinetix.experiments import LONGEST, Campaign, Noise, Table, build_campaign, check_temperature, require_possible
+from kinetix.errors import ConditionError, ExpressionError, InputError, ParameterError, Problems, StudyError, nearest
+from kinetix.experiments import LONGEST, Campaign, Noise, Table, build_campaign, odd_constants, require_possible, suspected
 from kinetix.expression import Expression, parse
 from kinetix.parameters import TemperatureLaw, unit_of
 from kinetix.rates import AMOUNTS, BASES, VOLUME_BASIS, Basis
@@ -241,20 +240,16 @@ def known_conditions(section: Mapping[str, Any], known: Mapping[str, Dimension |
             where = f"[conditions] {name}"
             out[name] = require_possible(parse_known(value, where, known[name]), name, known[name], where)
     problems.raise_if_any(ConditionError)
-    if known.get("P") == PRESSURE and "P" in out:
-        warnings.warn(f"[conditions] P: nothing in {model} depends on it yet. It changes nothing.", KinetixWarning, stacklevel=2)
     return out
 
 
-def _told(campaign: Campaign, section: Mapping[str, Any], conditions: Mapping[str, Quantity]) -> Campaign:
-    """The campaign with a warning where the temperature under `[conditions]` looks like a mistake."""
-    T = conditions.get("T")
-    odd = check_temperature(T.si, str(T)) if T is not None and not section.get("allow_temperature", False) else None
-    if odd is None:
-        return campaign
-    sentence = f"{odd} Write allow_temperature = true under [conditions] to go on without this warning."
-    warnings.warn(sentence, KinetixWarning, stacklevel=2)
-    return replace(campaign, warnings=(sentence, *campaign.warnings))
+def unused_conditions(conditions: Mapping[str, Quantity], known: Mapping[str, Dimension | None]) -> list[str]:
+    """A sentence where something is given that changes nothing: no reactor depends on the pressure yet."""
+    return (
+        ["[conditions] P: nothing in the model depends on it yet. It changes nothing."]
+        if known.get("P") == PRESSURE and "P" in conditions
+        else []
+    )
 
 
 def _campaign(
@@ -262,8 +257,11 @@ def _campaign(
 ) -> Campaign:
     vocabulary = spoken.vocabulary(constants) if isinstance(spoken, ReactorModel) else spoken.vocabulary()
     noise = _noise(study, vocabulary.responses)
+    temperatures = not study.conditions.get("allow_temperature", False)
+    unused = unused_conditions(conditions, vocabulary.conditions)
     if study.data is None:
-        return _told(given_conditions(conditions, *simulated_times(study)), study.conditions, conditions)
+        given = given_conditions(conditions, *simulated_times(study))
+        return suspected(given, [*(odd_constants(conditions) if temperatures else ()), *unused])
     campaign = build_campaign(
         tables,
         vocabulary,
@@ -271,13 +269,13 @@ def _campaign(
         ignore=study.data.ignore,
         conditions=conditions,
         noise=noise,
-        temperatures=not study.conditions.get("allow_temperature", False),
+        temperatures=temperatures,
         progress=study.data.progress,
         only=study.data.only,
         time_zero=study.data.time_zero,
         allow_negative=study.data.allow_negative,
     )
-    return _told(campaign, study.conditions, conditions)
+    return suspected(campaign, unused)
 
 
 def _noise(study: Study, responses: Mapping[str, Dimension | None]) -> dict[str, Quantity | Noise]:

@@ -11,7 +11,7 @@ import xarray as xr
 
 from kinetix.errors import ConditionError, DataError, InputError, ParameterError, Problems
 from kinetix.estimation import Iteration
-from kinetix.experiments import Campaign, Vocabulary
+from kinetix.experiments import Campaign, Vocabulary, odd_constants, suspected
 from kinetix.network import Network
 from kinetix.parameters import unit_of
 from kinetix.rates import VOLUME_BASIS, Basis, FunctionLaw
@@ -30,6 +30,7 @@ from kinetix.studies.building import (
     reactor_of,
     response_formulas,
     unit_of_times,
+    unused_conditions,
 )
 from kinetix.studies.chemistry import chemistry
 from kinetix.studies.direct import place_parameters, with_missing_constants
@@ -319,9 +320,11 @@ def problem(
     if isinstance(conditions, Campaign):
         campaign = conditions
     else:
-        quantities = known_conditions(conditions or {}, reactor.vocabulary().conditions, f"a {reactor.reactor.name} reactor")
-        campaign = given_conditions(
-            quantities, *((np.zeros(1), parse_unit("s")) if times is None else (parse_times(times), unit_of_times(times)))
+        vocabulary = reactor.vocabulary()
+        quantities = known_conditions(conditions or {}, vocabulary.conditions, f"a {reactor.reactor.name} reactor")
+        at = (np.zeros(1), parse_unit("s")) if times is None else (parse_times(times), unit_of_times(times))
+        campaign = suspected(
+            given_conditions(quantities, *at), [*odd_constants(quantities), *unused_conditions(quantities, vocabulary.conditions)]
         )
     sigma = "trusted" if np.isfinite(campaign.sigma).any() else None  # it plays no part here
     return put_together(

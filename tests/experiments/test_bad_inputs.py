@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from kinetix.errors import DataError
-from kinetix.experiments import Vocabulary, build_campaign, check_temperature
+from kinetix.experiments import Vocabulary, build_campaign
+from kinetix.experiments.plausibility import check_temperature
 from kinetix.io.tables import read_table
 from kinetix.units import CONCENTRATION, TEMPERATURE
 

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kinetix.errors import DataError, KinetixWarning
-from kinetix.experiments import Campaign, Noise, Vocabulary, build_campaign, check_temperature, parse_table
+from kinetix.experiments import Campaign, Noise, Vocabulary, build_campaign, parse_table
+from kinetix.experiments.plausibility import check_temperature
 from kinetix.io.tables import read_table
 from kinetix.units import (
     CONCENTRATION,

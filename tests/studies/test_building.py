@@ -523,7 +523,7 @@ def test_settings_of_the_integration_beside_a_tank():
 
 
 def test_a_pressure_that_nothing_depends_on():
-    with pytest.warns(KinetixWarning, match=r"\[conditions\] P: nothing in a cstr reactor depends on it yet. It changes nothing."):
+    with pytest.warns(KinetixWarning, match=r"\[conditions\] P: nothing in the model depends on it yet. It changes nothing."):
         problem(changed(TANK, {"conditions.P": "2 bar"}), TANKS)
 
 

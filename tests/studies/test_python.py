@@ -323,3 +323,13 @@ def test_arguments_of_the_wrong_kind(call, words, campaign, tmp_path):
     with pytest.raises(kx.InputError) as error:
         call(tmp_path / "a.csv" if "read_csv" in words else campaign)
     assert str(error.value).startswith(words)
+
+
+def test_a_suspicious_temperature_warns_in_every_door(tmp_path):
+    (tmp_path / "a.csv").write_text("tau [min],A [mol/L]\n2,0.5\n", encoding="utf-8")
+    tank = kx.CSTR(kx.parse_network("A -> B"))
+    with pytest.warns(kx.KinetixWarning, match=r"Did you mean 25 degC"):
+        read = kx.read_csv(tmp_path / "a.csv", tank, conditions={"T": "25 K"})
+    assert len(read.warnings) == 1
+    with pytest.warns(kx.KinetixWarning, match=r"Did you mean 25 degC"):
+        kx.simulate(tank, {"r1.k": "1 1/s", "feed.default": "1 mol/L"}, conditions={"T": "25 K", "tau": "1 s"})
