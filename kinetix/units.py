@@ -93,7 +93,6 @@ FLOW = VOLUME / TIME
 MOLAR_FLOW = AMOUNT / TIME
 MOLAR_ENERGY = ENERGY / AMOUNT
 MOLAR_HEAT_CAPACITY = MOLAR_ENERGY / TEMPERATURE
-MOLAR_MASS = MASS / AMOUNT
 DENSITY = MASS / VOLUME
 
 # The order in which words stand above and below the line: mol/kg/s, J/mol/K, L/mol/s.

@@ -7,21 +7,23 @@ from typing import TYPE_CHECKING
 import typer
 
 from kinetix.cli.compile_cache import start_compile_cache
-from kinetix.cli.direct import (
+from kinetix.cli.direct import Options, source_for, understood
+from kinetix.cli.messages import telling
+from kinetix.cli.options import (
+    Columns,
     Conditions,
+    Device,
     Feed,
     Files,
+    Ignore,
     Initial,
     Known,
-    Options,
+    Noise,
     Reactions,
     ReactorType,
+    Sigma,
     Starts,
-    source_for,
-    understood,
 )
-from kinetix.cli.messages import telling
-from kinetix.cli.options import Columns, Device, Ignore, Noise, Sigma
 from kinetix.cli.progress import progress
 from kinetix.cli.work import on_device, problem_of
 

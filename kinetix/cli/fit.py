@@ -7,21 +7,29 @@ from typing import Annotated, Any
 
 import typer
 
-from kinetix.cli.direct import (
+from kinetix.cli.direct import Options, source_for, understood
+from kinetix.cli.messages import telling
+from kinetix.cli.options import (
+    Columns,
     Conditions,
+    Device,
     Feed,
     Files,
+    Ignore,
     Initial,
+    Json,
     Known,
-    Options,
+    MaxIterations,
+    MaxSeconds,
+    Noise,
+    Out,
+    Quiet,
     Reactions,
     ReactorType,
+    Sigma,
     Starts,
-    source_for,
-    understood,
+    Title,
 )
-from kinetix.cli.messages import telling
-from kinetix.cli.options import Columns, Device, Ignore, Json, MaxIterations, MaxSeconds, Noise, Out, Quiet, Sigma, Title
 from kinetix.cli.work import Source, Wishes, answer, began, conclude, fitted
 from kinetix.errors import StudyError
 

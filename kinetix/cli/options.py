@@ -1,4 +1,4 @@
-"""Options that several commands share, and how `name=value` is read."""
+"""Options of commands, and how `name=value` is read."""
 
 from __future__ import annotations
 
@@ -51,6 +51,37 @@ Noise = Annotated[
     ),
 ]
 Title = Annotated[str | None, typer.Option("--title", metavar="TEXT", help="Title of the report.", show_default=False)]
+Files = Annotated[list[Path], typer.Argument(metavar="STUDY.toml|DATA.csv", help="A study file, or data files.", show_default=False)]
+Reactions = Annotated[
+    list[str] | None, typer.Option("--reaction", metavar="TEXT", help='"A -> B", "slow: 2 B <=> C". Repeatable.', show_default=False)
+]
+ReactorType = Annotated[str | None, typer.Option("--reactor", metavar="TYPE", help="batch, cstr or differential.", show_default=False)]
+Starts = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--start",
+        metavar="NAME=QUANTITY",
+        help='Estimate a parameter from this start: r1.k="0.1 1/min", r1.Ea="60 kJ/mol", r1.order.A=1. Repeatable.',
+        show_default=False,
+    ),
+]
+Known = Annotated[
+    list[str] | None, typer.Option("--known", metavar="NAME=QUANTITY", help="A parameter that is known. Repeatable.", show_default=False)
+]
+Initial = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--initial", metavar="SPECIES=QUANTITY", help='Initial concentration: A="1 mol/L", or default="0 mol/L".', show_default=False
+    ),
+]
+Feed = Annotated[
+    list[str] | None,
+    typer.Option("--feed", metavar="SPECIES=QUANTITY", help='Feed concentration: A="1 mol/L", or default="0 mol/L".', show_default=False),
+]
+Conditions = Annotated[
+    list[str] | None,
+    typer.Option("--condition", metavar="NAME=QUANTITY", help='A condition that is constant over the data: T="350 K".', show_default=False),
+]
 
 
 def pairs(option: str, texts: Sequence[str] | None, example: str) -> dict[str, str]:

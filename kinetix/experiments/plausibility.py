@@ -7,13 +7,14 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
 
+from kinetix.constants import PLAUSIBLE_TEMPERATURES
 from kinetix.errors import ConditionError, Problems, nearest
 from kinetix.experiments.recognition import Column, Meaning, Recognition, Vocabulary, describe
 from kinetix.experiments.sheet import Sheet
 from kinetix.reactors.loading import ABOVE_ZERO
 from kinetix.units import AMOUNT, CONCENTRATION, FLOW, MASS, PRESSURE, TEMPERATURE, TIME, VOLUME, Dimension, Quantity
 
-COLDEST, HOTTEST = 150.0, 3000.0  # K; outside, a temperature is probably in another unit than its header says
+COLDEST, HOTTEST = PLAUSIBLE_TEMPERATURES
 LONGEST = 1e18  # s; the universe is 4.4e17 s old, and an integrator has nothing to say about more
 UNUSUAL = 10 * 365.25 * 86400.0  # s; ten years, beyond which a time is probably in another unit than it says
 BELOW_ZERO = 0.05  # share of the largest reading; further below zero a concentration is no noise

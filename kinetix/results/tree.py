@@ -102,8 +102,8 @@ def _with_meanings(data: xr.Dataset) -> xr.Dataset:
     return data
 
 
-def require_fit(tree: object) -> None:
-    """That something is the result of a fit.
+def require_fit(tree: object, source: str = "") -> None:
+    """That something is the result of a fit; `source` is the file that it comes from.
 
     Raises:
         InputError: what it is instead.
@@ -114,7 +114,9 @@ def require_fit(tree: object) -> None:
     """
     found = "the result of a simulation" if isinstance(tree, xr.DataTree) and "simulation" in tree.children else f"a {type(tree).__name__}"
     if not isinstance(tree, xr.DataTree) or "statistics" not in tree.children:
-        raise InputError(f"Expected the result of a fit (of kinetix.fit, or read_tree of a fit.nc), found {found}.")
+        raise InputError(
+            f"{f'{source}: e' if source else 'E'}xpected the result of a fit (of kinetix.fit, or read_tree of a fit.nc), found {found}."
+        )
 
 
 def group_of(tree: xr.DataTree, name: str) -> xr.Dataset:

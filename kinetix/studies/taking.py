@@ -11,8 +11,8 @@ import xarray as xr
 
 from kinetix.errors import DataError, KinetixWarning, Problems, nearest
 from kinetix.parameters import BoundConstant, bindings
-from kinetix.results import group_of
 from kinetix.results.phrases import listing
+from kinetix.results.tree import group_of, require_fit
 from kinetix.studies.problem import Problem
 from kinetix.studies.provenance import REFERENCE_TEMPERATURES, read_reference_temperatures
 from kinetix.units import Unit, parse_unit
@@ -35,7 +35,7 @@ def with_values_of(problem: Problem, tree: xr.DataTree, source: str) -> Problem:
         source: its name, for messages.
 
     Raises:
-        DataError: no fit; names or units that are not those of the problem; a parameter that has no value in either.
+        InputError: no fit; names or units that are not those of the problem; a parameter that has no value in either.
     """
     fitted = _values(tree, source)
     table, problems = problem.table, Problems()
@@ -70,8 +70,7 @@ def with_values_of(problem: Problem, tree: xr.DataTree, source: str) -> Problem:
 
 
 def _values(tree: xr.DataTree, source: str) -> dict[str, _Fitted]:
-    if not {"parameters", "covariance"} <= set(tree.children):
-        raise DataError(f"{source}: expected the result of a fit, found the groups {', '.join(tree.children) or 'none'}. Give a fit.nc.")
+    require_fit(tree, source)
     group = group_of(tree, "parameters")
     return {
         str(name): _Fitted(float(value), parse_unit(str(unit)), not fixed)

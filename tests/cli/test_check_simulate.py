@@ -135,4 +135,6 @@ def test_values_that_do_not_belong_to_the_study(place):
     assert found[0].startswith("tank-fit/fit.nc estimates r1.k_ref, which the study does not have (it has r1.k). Did you mean 'r1.k'?")
     assert run("simulate", "batch.toml", "--out", "profiles.nc", "--quiet").exit_code == 0
     (problem,) = errors(run("simulate", "batch.toml", "--from", "profiles.nc"))
-    assert problem.startswith("profiles.nc: expected the result of a fit, found the groups")
+    assert problem.endswith(
+        "profiles.nc: expected the result of a fit (of kinetix.fit, or read_tree of a fit.nc), found the result of a simulation."
+    )
