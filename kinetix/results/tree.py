@@ -114,9 +114,8 @@ def require_fit(tree: object, source: str = "") -> None:
     """
     found = "the result of a simulation" if isinstance(tree, xr.DataTree) and "simulation" in tree.children else f"a {type(tree).__name__}"
     if not isinstance(tree, xr.DataTree) or "statistics" not in tree.children:
-        raise InputError(
-            f"{f'{source}: e' if source else 'E'}xpected the result of a fit (of kinetix.fit, or read_tree of a fit.nc), found {found}."
-        )
+        head = f"{source}: expected" if source else "Expected"
+        raise InputError(f"{head} the result of a fit (of kinetix.fit, or read_tree of a fit.nc), found {found}.")
 
 
 def group_of(tree: xr.DataTree, name: str) -> xr.Dataset:
