@@ -9,6 +9,8 @@ import difflib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
+from kinetix.characters import look_alike
+
 
 class KinetixError(Exception):
     """Base of every error that kinetix raises on purpose.
@@ -89,7 +91,8 @@ class KinetixWarning(UserWarning):
 def nearest(name: str, known: Iterable[str]) -> str:
     """` Did you mean 'X'?` for the known name most like `name`, or an empty string.
 
-    Case counts: K and k are different things in chemistry. A name in another case is suggested where little else differs.
+    Case counts: K and k are different things in chemistry. A name in another case is suggested where little else differs. Where a
+    known name looks the same, the sentence says which character is another one.
 
     >>> nearest("taau", ["tau", "T", "P"]), nearest("kk", ["K", "k"]), nearest("KJ", ["K", "kJ"]), nearest("U", ["us"])
     (" Did you mean 'tau'?", " Did you mean 'k'?", " Did you mean 'kJ'?", '')
@@ -99,6 +102,10 @@ def nearest(name: str, known: Iterable[str]) -> str:
         exact = difflib.SequenceMatcher(None, name, candidate).ratio()
         return max(exact, 0.75 * difflib.SequenceMatcher(None, name.casefold(), candidate.casefold()).ratio())
 
+    known = list(known)
+    alike = look_alike(name, known)
+    if alike:
+        return alike
     best = max(known, key=likeness, default="")
     return f" Did you mean '{best}'?" if likeness(best) >= 0.6 else ""
 

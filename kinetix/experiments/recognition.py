@@ -32,6 +32,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from kinetix.characters import look_alike
 from kinetix.errors import Problems, UnitError, nearest
 from kinetix.experiments.clock import Form, form_of, is_form
 from kinetix.experiments.headers import Header, is_unit, parse_header
@@ -539,7 +540,8 @@ def _leftover(table: Table, header: Header, spellings: _Spellings, problems: Pro
         problems.add(
             f"{table.source}: column '{header.text}' is neither a response (known: {responses}) "
             f"nor a condition (known: {conditions}) of the model. "
-            f"Rename it, say what it is under 'columns', or list it under 'ignore'.{nearest(header.name, spellings.own())}"
+            "Rename it, say what it is under 'columns', or list it under 'ignore'."
+            f"{look_alike(_plain(header.name), spellings.aliases) or nearest(header.name, spellings.own())}"
         )
 
 

@@ -255,3 +255,23 @@ def test_a_species_called_time_with_clock_times_beside_it():
     table = parse_table("time,time [mol/L]\n08:00:00,0.5\n08:05:00,0.4\n", "x.csv")
     with pytest.raises(DataError, match=r"column 'time' may be the response time or the time\. Say which, with its unit"):
         build_campaign([table], vocabulary)
+
+
+@pytest.mark.parametrize(
+    ("header", "twin", "character"),
+    [
+        ("А [mol/L]", "A", "CYRILLIC CAPITAL LETTER A (U+0410)"),
+        ("c_Α [mol/L]", "c_A", "GREEK CAPITAL LETTER ALPHA (U+0391)"),
+        ("Т [K]", "T", "CYRILLIC CAPITAL LETTER TE (U+0422)"),
+        ("C_A₀ [mol/L]", "C_A0", "SUBSCRIPT ZERO (U+2080)"),
+    ],
+)
+def test_a_header_that_only_looks_like_a_known_one_says_which_letter_is_another(header, twin, character):
+    found = problem(header, TANK)
+    assert f"only looks like '{twin}'" in found
+    assert character in found
+
+
+def test_the_other_letter_may_stand_in_the_reactions():
+    model = Vocabulary(("А",), {"А": C}, {"T": TEMPERATURE})
+    assert "not CYRILLIC CAPITAL LETTER A (U+0410)" in problem("A [mol/L]", model)

@@ -26,7 +26,7 @@ def exists(room: str) -> bool:
 
 
 def test_the_list_of_rooms_is_that_of_the_contract():
-    (listed,) = re.findall(r"^`errors`.*?(?=\n\n)", PAGE, flags=re.MULTILINE | re.DOTALL)
+    (listed,) = re.findall(r"^`characters`.*?(?=\n\n)", PAGE, flags=re.MULTILINE | re.DOTALL)
     assert re.findall(r"`(\w+)`", listed) == [room for room in rooms() if exists(room)]
 
 
