@@ -12,7 +12,7 @@
 
 A name begins with a letter (or a parenthesis) and holds letters, digits, `_`, `.`, `·`, `'`, `(`, `)`, and `-` before a letter or
 digit. A charge (`Na+`, `SO4--`, `SO4-2`, `Fe+3`, `Fe^3+`), or `*`, and then a phase (`(aq)`, `(g)`, `(s)`, `(l)`) may end it.
-Subscripts (`CO₂`) read as digits.
+Subscripts (`CO₂`) read as digits; superscripts (`Fe³⁺`) and digits of other shapes (`２`, `½`) are refused.
 A newline or `;` stands *between* reactions; `;` after the last one is an error.
 
 **Convention.** r is the rate of the event as written: dc_i/dt = nu_i r, with nu_i the net coefficient (products minus reactants). Orders
@@ -23,11 +23,13 @@ d[B]/dt = k [A]^2: from [A] = 2 mol/L, [A] is 0.4 mol/L after 10 s.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 
+from kinetix.characters import called
 from kinetix.errors import Problems, ReactionError
 
 Side = tuple[tuple[str, float], ...]
@@ -42,11 +44,12 @@ _PHASE = r"\([a-z]+\)"
 _NAME = re.compile(rf"\*|(?:{_LETTER}|\()(?:[\w.·'′()]|-(?=\w))*(?:\^[0-9]*[+-]|[+-][0-9]+|\++|-+|\*+)?(?:{_PHASE})?")
 _REACTION_NAME = re.compile(r"[^\W\d][\w-]*")
 _SEPARATOR = re.compile(rf"(?:(?<=\s)|^)\+|\+(?=\*|(?:[0-9][0-9./]*\*?)?(?:{_LETTER}|\((?![a-z]+\))))")
-_COEFFICIENT = re.compile(r"(?P<number>[+-]?\.?[0-9][0-9.,/]*(?:[eE][+-]?[0-9]{1,3}(?=\s|\*))?)(?P<rest>.*)", re.DOTALL)
-_NUMBER = re.compile(r"[+-]?(?:[0-9]+/[0-9]*[1-9][0-9]*|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?)")
+_COEFFICIENT = re.compile(r"(?P<number>[+-]?\.?[0-9][0-9.,/]*(?:[eE][+-]?[0-9]+(?=\s|\*))?)(?P<rest>.*)", re.DOTALL)
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+/[0-9]*[1-9][0-9]*|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?(?P<exponent>[0-9]+))?)")
 _TIDY = str.maketrans("₀₁₂₃₄₅₆₇₈₉⋅•", "0123456789··")
 
 _LARGEST_DENOMINATOR = 10**6
+_MOST_DIGITS_OF_EXPONENT = 3
 
 
 @dataclass(frozen=True)
@@ -204,6 +207,7 @@ def check_species_name(name: str) -> None:
     ...
     kinetix.errors.ReactionError: cannot read the species name '*CO': a site stands at the end. Write 'CO*'.
     """
+    _check_digits(name)
     if _NAME.fullmatch(name) and _parentheses_pair(name):
         return
     found = f"cannot read the species name '{name}'"
@@ -224,6 +228,16 @@ def check_species_name(name: str) -> None:
         f"{found}: expected a letter, then letters, digits or _ . ' ( ) -, with a charge (Na+, SO4-2) or a site (CO*) only at the end. "
         "Put spaces around a '+' between species."
     )
+
+
+def _check_digits(name: str) -> None:
+    """Superscripts, fractions and digits of other shapes would pass for letters of a name; subscripts are read as digits before."""
+    for character in name:
+        raised = unicodedata.decomposition(character).startswith("<super>")
+        if not raised and (character.isascii() or unicodedata.category(character) not in ("Nd", "No")):
+            continue
+        advice = "Write a charge as in 'Fe+3' or 'SO4-2', and a number with the digits 0 to 9, as in '2 A' or 'H2O'."
+        raise ReactionError(f"cannot read '{_short(name)}': its '{character}' is {called(character)}. {advice}")
 
 
 def exact(coefficient: float) -> Fraction:
@@ -332,7 +346,10 @@ def _parse_side(side: str, where: str, problems: Problems) -> Side:
                 )
             species, coefficient = _parse_term(term)
             amounts[species] = amounts.get(species, Fraction(0)) + coefficient
-    return tuple((species, float(amount)) for species, amount in amounts.items())
+    for species, amount in amounts.items():
+        if not _in_range(amount):
+            problems.add(f"{where}the coefficients of '{species}' in '{_short(side)}' add up to more than a number can be (1e308).")
+    return tuple((species, float(amount)) for species, amount in amounts.items() if _in_range(amount))
 
 
 def _parse_term(term: str) -> tuple[str, Fraction]:
@@ -362,19 +379,33 @@ def _parse_term(term: str) -> tuple[str, Fraction]:
 
 
 def _parse_coefficient(number: str, term: str) -> Fraction:
-    if not _NUMBER.fullmatch(number):
+    match = _NUMBER.fullmatch(number)
+    if not match:
         hint = " with a decimal point" if "," in number else ""
         raise ReactionError(
-            f"cannot read the coefficient '{number}' in '{term}'. Write a number{hint}, a space and a name: '2 A', '0.5 O2', '1/2 O2'."
+            f"cannot read the coefficient '{_short(number)}' in '{_short(term)}'."
+            f" Write a number{hint}, a space and a name: '2 A', '0.5 O2', '1/2 O2'."
         )
-    coefficient = Fraction(number)
-    try:
-        representable = coefficient == 0 or float(coefficient) != 0
-    except OverflowError:
-        representable = False
-    if not representable:
-        raise ReactionError(f"the coefficient '{number}' in '{term}' is outside the range of numbers (1e-308 to 1e308).")
+    # an exponent of many digits would be minutes of exact arithmetic
+    coefficient = None if len(match["exponent"] or "") > _MOST_DIGITS_OF_EXPONENT else Fraction(number)
+    if coefficient is None or not _in_range(coefficient):
+        raise ReactionError(
+            f"the coefficient '{_short(number)}' in '{_short(term)}' is outside the range of numbers (1e-308 to 1e308)."
+            " Write how many take part in one event, for example '2 A' or '0.5 O2'."
+        )
     return coefficient
+
+
+def _in_range(amount: Fraction) -> bool:
+    """Whether a floating-point number can hold it: no overflow, and zero only for zero."""
+    try:
+        return amount == 0 or float(amount) != 0
+    except OverflowError:
+        return False
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 def _parentheses_pair(name: str) -> bool:

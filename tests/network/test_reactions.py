@@ -158,6 +158,16 @@ def test_arrow_beside_a_charge() -> None:
         ("0,5 A -> B", ["'0,5'", "decimal point"]),
         ("1e999 A -> B", ["'1e999'", "range"]),
         ("1e-999 A -> B", ["'1e-999'", "range"]),
+        ("1e9999 A -> B", ["'1e9999'", "range", "'2 A'"]),
+        ("1e-999999999999 A -> B", ["'1e-999999999999'", "range"]),
+        ("1e308 A + 1e308 A -> B", ["coefficients of 'A'", "add up"]),
+        ("A² -> B", ["'A²'", "SUPERSCRIPT TWO (U+00B2)", "H2O"]),
+        ("2² A -> B", ["SUPERSCRIPT TWO (U+00B2)", "'2 A'"]),
+        ("Fe³⁺ -> B", ["SUPERSCRIPT THREE (U+00B3)", "'Fe+3'"]),
+        ("Na⁺ -> B", ["SUPERSCRIPT PLUS SIGN (U+207A)", "'SO4-2'"]),
+        ("A -> ２ B", ["FULLWIDTH DIGIT TWO (U+FF12)", "digits 0 to 9"]),
+        ("A２ -> B", ["FULLWIDTH DIGIT TWO (U+FF12)"]),
+        ("½ O2 -> O", ["VULGAR FRACTION ONE HALF (U+00BD)"]),
         ("A + -> B", ["'A +'", "no species beside it"]),
         ("+ A -> B", ["'+ A'", "no species beside it"]),
         ("A + 2 -> B", ["'2' has no species"]),
@@ -195,6 +205,12 @@ def test_both_sides_are_reported_at_once() -> None:
         parse_reaction("2.5.1 A + [B] -> 0 C", "slow")
     assert len(caught.value.problems) == 3
     assert all(problem.startswith("Reaction 'slow': ") for problem in caught.value.problems)
+
+
+def test_a_coefficient_of_a_thousand_digits_is_told_in_one_line() -> None:
+    with pytest.raises(ReactionError, match="range of numbers") as caught:
+        parse_reaction(f"1{'0' * 1000} A -> B")
+    assert len(str(caught.value)) < 400
 
 
 def test_trailing_semicolon_exact_message() -> None:
