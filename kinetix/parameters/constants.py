@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -15,7 +16,7 @@ from kinetix.constants import GAS_CONSTANT
 from kinetix.errors import ParameterError
 from kinetix.parameters.reporting import Reporting
 from kinetix.parameters.specification import Estimate, Number, TemperatureLaw
-from kinetix.parameters.table import Parameter, parameter
+from kinetix.parameters.table import Parameter, ParameterTable, parameter
 from kinetix.rates.arrhenius import Thermal, eyring_factor, log_factor
 from kinetix.rates.law import Constant
 from kinetix.units import (
@@ -180,6 +181,25 @@ class ConstantBook:
         self.parameters: list[Parameter] = []
         self.constants: list[BoundConstant] = []
         self.derived: list[Derivable] = []
+
+    def table(self) -> ParameterTable:
+        """All parameters in order.
+
+        Raises:
+            ParameterError: one name for two numbers, as where a constant is called like a part of another.
+        """
+        shown = [p.name for p in self.parameters if not p.literal] + [one.name for one in self.derived]
+        twice = [name for name, count in Counter(shown).items() if count > 1]
+        if twice:
+            owners = ", ".join(f"'{constant.name}'" for constant in self.constants if constant.thermal)
+            raise ParameterError(
+                *(
+                    f"Two numbers would be called '{name}': a parameter of its own, and a part of a constant that depends on temperature"
+                    f" ({owners}), which has Ea, b, k_ref and A of its own. Give the parameter another name."
+                    for name in twice
+                )
+            )
+        return ParameterTable(tuple(self.parameters))
 
     def add_parameter(self, name: str, number: Number, dimension: Dimension | None, positive: bool) -> int:
         """Position of a new parameter."""

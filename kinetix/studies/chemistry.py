@@ -378,6 +378,18 @@ def _function_law(
     return basis.amounts_of(law), {f"{name}.{key}": spec for key, spec in {**own, **shared}.items()}
 
 
+def constants_of(rate: object) -> tuple[str, ...]:
+    """The constants of a rate formula or function, by name; none of what is neither or cannot be read, which is told elsewhere."""
+    if isinstance(rate, FunctionLaw):
+        return tuple(name for name, _ in rate.constants)
+    if not isinstance(rate, str):
+        return ()
+    try:
+        return tuple(symbol.name for symbol in symbols(parse(rate)) if symbol.kind == "name" and symbol.name != "T")
+    except ExpressionError:
+        return ()
+
+
 def _symbols(text: str, reaction: str) -> tuple[Symbol, ...]:
     try:
         return symbols(parse(text))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +14,7 @@ from kinetix.rates import FunctionLaw
 from kinetix.simulation import ReactorModel
 from kinetix.studies.building import reactor_of
 from kinetix.studies.chemistry import QUANTITIES
+from kinetix.studies.numbers import PARTS
 
 
 class Placed(NamedTuple):
@@ -25,7 +26,9 @@ class Placed(NamedTuple):
     named: dict[str, Any]
 
 
-def place_parameters(network: Network, starts: Mapping[str, Any], known: Mapping[str, Any]) -> Placed:
+def place_parameters(
+    network: Network, starts: Mapping[str, Any], known: Mapping[str, Any], own: Mapping[str, Collection[str]] | None = None
+) -> Placed:
     """Sections of a study from parameters by full name.
 
     Args:
@@ -33,6 +36,8 @@ def place_parameters(network: Network, starts: Mapping[str, Any], known: Mapping
         starts: `r1.k`, `r1.Ea`, `r3.kf.A`, `r1.order.A`, `initial.A`, `feed.A`, or the name of a constant of its own -> a start,
             or a table as in the study file.
         known: the same for what is known.
+        own: reaction -> names of the constants of its formula or function. Among them `r1.b` is a constant called b; of any other rate
+            law it is the exponent of k.
 
     Raises:
         ParameterError: names that belong nowhere, and numbers that are given twice, all at once.
@@ -48,12 +53,13 @@ def place_parameters(network: Network, starts: Mapping[str, Any], known: Mapping
         for name, text in values.items():
             value = text if values is known or isinstance(text, Mapping) else {"start": text}
             said = f"'{name}' {how} ({_shown(text)})"
-            first = seen.setdefault(_meant(name), said)
+            path = _path(name, own or {})
+            first = seen.setdefault(path, said)
             if first != said:
                 problems.add(f"A parameter is given twice: {first} and {said}. Keep one.")
                 continue
             with problems.collecting():
-                _place(placed, name, value)
+                _place(placed, path, value, name, own or {})
     problems.raise_if_any(ParameterError)
     return placed
 
@@ -62,46 +68,65 @@ def _shown(value: Any) -> str:
     return str(value.get("start", "no start")) if isinstance(value, Mapping) else str(value)
 
 
-def _meant(name: str) -> tuple[str, ...]:
-    """Equal for names of one and the same number: `r1.k` and `r1.k_ref`, `r1.kf` and `r1.kf.k_ref`."""
-    head, *rest = name.split(".")
-    parts = [{"k_ref": "k", "K_ref": "K"}.get(part, part) for part in rest]
-    if len(parts) == 2 and parts[1] in ("k", "K", parts[0]):
-        parts = parts[:1]
-    return head, *parts
+def _path(name: str, own: Mapping[str, Collection[str]]) -> tuple[str, ...]:
+    """Where a number stands, the same for all its names: `r1.k` and `r1.k_ref`, `r1.kf` and `r1.kf.k_ref`; species may hold dots."""
+    owner, *parts = name.split(".")
+    if not parts:
+        return (owner,)
+    if owner in ("initial", "feed"):
+        return owner, ".".join(parts)
+    if parts[0] == "order" and len(parts) > 1:
+        return owner, "order", ".".join(parts[1:])
+    constants = own.get(owner, ())
+    head, *rest = (part if part in constants else {"k_ref": "k", "K_ref": "K"}.get(part, part) for part in parts)
+    if len(rest) == 1 and (rest[0] in ("k", "K") or (rest[0] == head and head not in PARTS)):
+        return owner, head
+    if head == "k" and len(rest) == 1 and rest[0] not in constants:
+        return owner, rest[0]  # r1.k.Ea is r1.Ea
+    return owner, head, *rest
 
 
-def _place(placed: Placed, name: str, value: Any) -> None:
-    owner, _, rest = name.partition(".")
-    if owner in placed.reactions and rest:
-        _into(placed.reactions[owner], rest.split("."), value, name)
+def _place(placed: Placed, path: tuple[str, ...], value: Any, name: str, own: Mapping[str, Collection[str]]) -> None:
+    owner, *rest = path
+    if owner in placed.reactions and rest and all(rest):
+        _into(placed.reactions[owner], rest, value, name, own.get(owner, ()))
     elif owner in ("initial", "feed") and rest:
-        (placed.initial if owner == "initial" else placed.feed)[rest] = value
+        (placed.initial if owner == "initial" else placed.feed)[rest[0]] = value
     elif not rest:
-        placed.named[name] = value
+        placed.named[owner] = value
     else:
         examples = [f"{reaction}.k" for reaction in placed.reactions] + ["initial.A", "feed.A"]
         reactions = ", ".join(placed.reactions)
         raise ParameterError(f"Parameter '{name}' belongs to no reaction (known: {reactions}).{nearest(name, examples)}")
 
 
-def _into(section: dict[str, Any], path: list[str], value: Any, name: str) -> None:
-    """Put `r1.k`, `r1.Ea`, `r1.kf.Ea`, `r1.order.A` where the study file has them; `k_ref` is k with a temperature dependence."""
-    head = "k" if path[0] == "k_ref" else path[0]
-    if head == "order" and len(path) > 1:
-        section.setdefault("orders", {})[".".join(path[1:])] = value
+def _into(section: dict[str, Any], path: list[str], value: Any, name: str, own: Collection[str]) -> None:
+    """Put `r1.k`, `r1.Ea`, `r1.kf.Ea`, `r1.order.A` where the study file has them."""
+    head, *part = path
+    if head == "order" and part:
+        section.setdefault("orders", {})[part[0]] = value
         return
-    holder = section if head in QUANTITIES else section.setdefault("parameters", {})
-    before = holder.get(head)
-    if len(path) == 1:
-        # its parts may have come before it, or come after it
-        holder[head] = {**before, head: value} if isinstance(before, dict) else value
-    elif len(path) == 2:
-        part = {"k_ref": "k", "K_ref": "K"}.get(path[1], path[1])
-        known = before if isinstance(before, dict) else {} if before is None else {head: before}
-        holder[head] = {**known, part: value}
-    else:
+    if len(part) > 1:
         raise ParameterError(f"Parameter '{name}' is not understood. Write for example r1.k, r1.Ea, r1.kf.Ea or r1.order.A.")
+    if head == "k" and part:
+        section[part[0]] = value
+        return
+    holder = _holder(section, head, own)
+    before = holder.get(head)
+    itself = "k" if head in PARTS else head
+    if part:
+        known = before if isinstance(before, dict) else {} if before is None else {itself: before}
+        holder[head] = {**known, part[0]: value}
+    else:
+        # its parts may have come before it, or come after it
+        holder[head] = {**before, itself: value} if isinstance(before, dict) else value
+
+
+def _holder(section: dict[str, Any], constant: str, own: Collection[str]) -> dict[str, Any]:
+    """Where a reaction says a constant: by itself, or under its parameters if its law calls it like a part of k."""
+    if constant in QUANTITIES and not (constant in PARTS and constant in own):
+        return section
+    return section.setdefault("parameters", {})
 
 
 def with_missing_constants(
@@ -119,9 +144,9 @@ def with_missing_constants(
     for reaction in network.reactions:
         section = sections[reaction.name]
         if functions and reaction.name in functions:
-            for name, unit in functions[reaction.name].constants:
-                holder = section if name in QUANTITIES else section.setdefault("parameters", {})
-                holder.setdefault(name, {"unit": unit.text})
+            declared = functions[reaction.name].constants
+            for name, unit in declared:
+                _holder(section, name, [one for one, _ in declared]).setdefault(name, {"unit": unit.text})
             continue
         if "rate" in section or "law" in section:
             continue

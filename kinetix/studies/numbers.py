@@ -148,13 +148,17 @@ def parse_noise(value: object, where: str, expect: Dimension | None = None) -> Q
     return Noise(constant, relative)
 
 
+PARTS = ("A", "Ea", "dH", "dS", "b", "at")
+"""What a table of a constant says beside its value; a constant that is called like one of them is written as `k` there."""
+
+
 def parse_constant(value: object, where: str, symbol: str = "k", *, eyring: bool = False) -> TemperatureLaw | Reference:
     """A constant with or without a temperature dependence.
 
     Args:
         value: text, number, an estimate, or a table with `k` (or `A`, or the constant's own name), `Ea` (or `dH`), `b`, `at`.
         where: its full name, for messages.
-        symbol: the constant's own name, accepted in place of `k`.
+        symbol: the constant's own name, accepted in place of `k` unless it is one of `PARTS`.
         eyring: whether it is a rate constant of mass action, so that `dH`, with `dS` or `k`, means Eyring's law.
 
     >>> parse_constant({"A": "1e9 1/s", "Ea": "70 kJ/mol"}, "r1").factor
@@ -162,6 +166,7 @@ def parse_constant(value: object, where: str, symbol: str = "k", *, eyring: bool
     """
     if eyring and isinstance(value, Mapping) and ("dH" in value or "dS" in value):
         return _eyring(value, where, symbol)
+    symbol = "k" if symbol in PARTS else symbol
     parts = ("k", "A", symbol, "Ea", "dH", "b")
     if not isinstance(value, Mapping) or not any(key in value for key in parts):
         number = parse_number(value, where)

@@ -113,7 +113,7 @@ def assemble(
     feed, feed_positions = amounts_by_lane(book, spoken, campaign, given.feed, "feed", problems)
     initial, initial_positions = amounts_by_lane(book, spoken, campaign, given.initial, "initial", problems)
     problems.raise_if_any(InputError)
-    table = ParameterTable(tuple(book.parameters))
+    table = book.table()
     names = responses(spoken, campaign)
     with problems.collecting():
         plain, order, formulas, uses_rates = place_responses(spoken, names, {c.name: i for i, c in enumerate(book.constants)}, book)

@@ -32,7 +32,7 @@ from kinetix.studies.building import (
     unit_of_times,
     unused_conditions,
 )
-from kinetix.studies.chemistry import chemistry
+from kinetix.studies.chemistry import chemistry, constants_of
 from kinetix.studies.direct import place_parameters, with_missing_constants
 from kinetix.studies.fitting import fit_problem
 from kinetix.studies.given import Given
@@ -376,7 +376,7 @@ def put_together(
     estimate_missing: bool = False,
 ) -> Problem:
     """The problem that `fit` and `simulate` work on."""
-    placed = place_parameters(reactor.network, start, known)
+    placed = place_parameters(reactor.network, start, known, {name: constants_of(rate) for name, rate in reactor.rates.items()})
     functions: dict[str, FunctionLaw] = {}
     for what, by_reaction in (("rate", reactor.rates), ("orders", reactor.orders)):
         for name, value in by_reaction.items():

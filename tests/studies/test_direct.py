@@ -42,6 +42,29 @@ def test_names_find_their_place(starts, known, placed):
     assert section(starts, known) == placed
 
 
+@pytest.mark.parametrize(
+    ("name", "other"),
+    [("r2.kf", "r2.kf.k_ref"), ("r2.K", "r2.K_ref"), ("r1.Ea", "r1.k.Ea"), ("r1.b", "r1.k.b"), ("r1.Vmax", "r1.Vmax.Vmax")],
+)
+def test_two_names_of_one_number_have_one_place(name, other):
+    reaction = name.split(".")[0]
+    assert section({}, {name: 1.0}, reaction) == section({}, {other: 1.0}, reaction)
+    with pytest.raises(ParameterError, match="given twice"):
+        place_parameters(NETWORK, {name: 1.0}, {other: 1.0})
+
+
+def test_a_constant_of_a_formula_is_no_part_of_k():
+    own = {"r1": ("k", "b")}
+    placed = place_parameters(NETWORK, {}, {"r1.k": 1.0, "r1.b": 2.0, "r1.k.b": 3.0, "r1.b.Ea": 4.0}, own).reactions["r1"]
+    assert placed == {"equation": "A -> B", "k": 1.0, "b": 3.0, "parameters": {"b": {"k": 2.0, "Ea": 4.0}}}
+
+
+def test_orders_of_species_that_are_called_like_constants():
+    network = parse_network("k + K -> B", formulas=False)
+    placed = place_parameters(network, {}, {"r1.order.k": 1.5, "r1.order.K": 0.5}).reactions["r1"]
+    assert placed["orders"] == {"k": 1.5, "K": 0.5}
+
+
 def test_amounts_and_constants_with_names_of_their_own():
     placed = place_parameters(NETWORK, {"initial.A": "1 mol/L", "k1": "2 1/s"}, {"feed.A": "3 mol/L", "initial.default": "0 mol/L"})
     assert placed.initial == {"A": {"start": "1 mol/L"}, "default": "0 mol/L"}

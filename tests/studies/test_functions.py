@@ -7,6 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import kinetix as kx
+from kinetix.errors import ParameterError
 from kinetix.studies.describing import describe_model
 
 NETWORK = kx.parse_network("S -> P")
@@ -128,3 +129,29 @@ def test_a_number_with_a_hidden_unit_of_temperature():
     batch = kx.Batch(kx.parse_network("A -> B"), rates={"r1": rate})
     with pytest.raises(kx.InputError, match=r"go with temperature as .* declare numbers that have a unit"):
         kx.simulate(batch, {"r1.V": "1 1/s", "initial.A": "1 mol/L", "initial.B": "0 mol/L"}, conditions={"T": "350 K"}, times=[0.0, 1.0])
+
+
+@pytest.mark.parametrize("name", ["A", "Ea", "dH", "dS", "b", "at", "k_ref", "K_ref"])
+def test_a_constant_may_be_called_like_a_part_of_k(name):
+    rate = kx.law(lambda c, k, T: k[name] * c["A"], constants={name: "1/s"}, species=["A"])
+    for law in (rate, f"{name}*[A]"):
+        cell = kx.Differential(kx.parse_network("A -> B"), rates={"r1": law})
+        tree = kx.simulate(cell, {f"r1.{name}": "2 1/s"}, conditions={"A": "3 mol/L"})
+        assert tree["simulation/predicted"].item() == pytest.approx(6.0)
+
+
+def test_a_constant_called_b_may_depend_on_temperature_and_stand_beside_k():
+    cell = kx.Differential(kx.parse_network("A -> B"), rates={"r1": "k*b*[A]"})
+    known = {"r1.k": "2 1/s", "r1.b.k": "3 -", "r1.b.b": "1", "r1.b.at": "300 K"}
+    conditions = {"A": "1 mol/L", "T": "600 K"}
+    tree = kx.simulate(cell, known, conditions=conditions)
+    assert tree["simulation/predicted"].item() == pytest.approx(12.0)
+    same = kx.simulate(cell, {**known, "r1.k.Ea": "0 J/mol", "r1.k.at": "300 K"}, conditions=conditions)
+    assert same["simulation/predicted"].item() == pytest.approx(12.0)
+
+
+def test_a_name_of_two_numbers_is_refused():
+    cell = kx.Differential(kx.parse_network("A -> B"), rates={"r1": "k*b*[A]"})
+    known = {"r1.k": "2 1/s", "r1.k.b": "1", "r1.k.at": "300 K", "r1.b": "3 -"}
+    with pytest.raises(ParameterError, match=r"Two numbers would be called 'r1\.b'.*Give the parameter another name"):
+        kx.simulate(cell, known, conditions={"A": "1 mol/L", "T": "600 K"})

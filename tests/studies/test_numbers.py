@@ -2,7 +2,7 @@
 
 import pytest
 
-from kinetix.errors import InputError
+from kinetix.errors import InputError, ParameterError
 from kinetix.parameters import Estimate
 from kinetix.studies.numbers import Reference, Written, parse_constant, parse_known, parse_number, parse_temperature
 from kinetix.units import TIME, Quantity, parse_quantity
@@ -128,3 +128,11 @@ def test_constants_that_depend_on_temperature():
 )
 def test_constants_that_cannot_be(value, words):
     assert sentence(parse_constant, value, "r1.k") == words
+
+
+@pytest.mark.parametrize("name", ["b", "Ea", "at"])
+def test_a_constant_called_like_a_part_is_written_as_k_in_its_table(name):
+    law = parse_constant({"k": "2 L/mol", "b": "0.5 -", "Ea": "5 kJ/mol", "at": "300 K"}, f"r1.{name}", name)
+    assert str(law.value) == "2 L/mol" and str(law.exponent) == "0.5 -" and str(law.energy) == "5 kJ/mol"
+    with pytest.raises(ParameterError, match="Ea without a constant"):
+        parse_constant({"b": "0.5 -", "Ea": "5 kJ/mol"}, "r1.b", "b")
