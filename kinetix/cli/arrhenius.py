@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from kinetix.cli.messages import telling
-from kinetix.cli.options import Columns, Device, Ignore, Json, Noise, Out, Quiet, Sigma, Title, pairs
+from kinetix.cli.options import Columns, Device, Ignore, Json, Noise, Out, Quiet, Sigma, Title, deviations, pairs
 from kinetix.cli.work import Source, Wishes, answer, began, conclude, fitted
 
 
@@ -49,7 +49,7 @@ def arrhenius(
     figures as PNG.
     """
     columns = pairs("--column", column, "k=k1 [1/s]")
-    deviations = pairs("--noise", noise, "k=0.01 1/s")
+    noises = deviations(noise, "k=0.01 1/s")
 
     def read() -> Source:
         from kinetix.io import read_table, study_text
@@ -58,7 +58,7 @@ def arrhenius(
 
         table = read_table(file)
         starts = arrhenius_starts(table, columns, at=at, ignore=ignore or ())
-        study = arrhenius_study(str(file), columns, sigma=sigma, ignore=ignore or (), noise=deviations, title=title or "", **starts)
+        study = arrhenius_study(str(file), columns, sigma=sigma, ignore=ignore or (), noise=noises, title=title or "", **starts)
         return Source("command line", study_text(study), study, Path(), [table])
 
     wishes = Wishes(out or Path(f"{'stdin' if str(file) == '-' else file.stem}-arrhenius"), as_json, quiet, device=device)

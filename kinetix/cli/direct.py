@@ -10,7 +10,7 @@ from typing import Any
 
 import typer
 
-from kinetix.cli.options import pairs
+from kinetix.cli.options import deviations, pairs
 from kinetix.cli.work import Source, source_of
 
 
@@ -47,7 +47,7 @@ class Direct:
 
     files: Sequence[Path]
     options: Options
-    quantities: dict[str, dict[str, str]]
+    quantities: dict[str, dict[str, Any]]
 
     def study(self, folder: Path) -> dict[str, Any]:
         """The study as a file in `folder` would say it."""
@@ -95,14 +95,14 @@ def understood(files: Sequence[Path], said: Options) -> Direct | None:
         raise typer.BadParameter('data files need a reaction; write for example --reaction "A -> B".', param_hint="--reaction")
     if not said.reactor:
         raise typer.BadParameter("data files need a reactor; write --reactor batch, cstr or differential.", param_hint="--reactor")
-    quantities = {
+    quantities: dict[str, dict[str, Any]] = {
         "starts": pairs("--start", said.start, "r1.k=0.1 1/min"),
         "known": pairs("--known", said.known, "r1.Ea=60 kJ/mol"),
         "initial": pairs("--initial", said.initial, "A=1 mol/L"),
         "feed": pairs("--feed", said.feed, "A=1 mol/L"),
         "conditions": pairs("--condition", said.condition, "T=350 K"),
         "columns": pairs("--column", said.column, "tau=residence time [min]"),
-        "noise": pairs("--noise", said.noise, "A=0.01 mol/L"),
+        "noise": deviations(said.noise, "A=0.01 mol/L"),
     }
     return Direct(files, said, quantities)
 

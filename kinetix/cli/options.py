@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -28,10 +28,28 @@ Device = Annotated[
     Literal["cpu", "gpu"] | None,
     typer.Option("--device", help="Where to compute. Default: what 'kinetix devices' says.", show_default=False),
 ]
+
+
+def _meaning(text: str) -> str:
+    """`trusted` or `scaled`; a size is told where sizes are given."""
+    if text in ("trusted", "scaled"):
+        return text
+    if not any(character.isdigit() for character in text):
+        raise typer.BadParameter(f"'{text}' is not one of 'trusted', 'scaled'.")
+    response, _, size = text.rpartition("=")
+    size = f"relative {size.strip()}" if size.strip().endswith("%") else size.strip()
+    raise typer.BadParameter(
+        f"'{text}' is a size, and --sigma says how sizes are meant. Write --noise \"{response.strip() or 'A'}={size}\" --sigma trusted"
+        " (or scaled)."
+    )
+
+
 Sigma = Annotated[
-    Literal["trusted", "scaled"] | None,
+    str | None,
     typer.Option(
         "--sigma",
+        parser=_meaning,
+        metavar="[trusted|scaled]",
         help="How given standard deviations are meant: trusted as they are, or right up to one factor that is estimated.",
         show_default=False,
     ),
@@ -47,7 +65,10 @@ Ignore = Annotated[
 Noise = Annotated[
     list[str] | None,
     typer.Option(
-        "--noise", metavar="RESPONSE=QUANTITY", help='Standard deviation of what was measured: A="0.01 mol/L".', show_default=False
+        "--noise",
+        metavar="RESPONSE=QUANTITY",
+        help='Standard deviation of what was measured: A="0.01 mol/L", A="relative 2 %", A="relative 2 % + 0.01 mol/L".',
+        show_default=False,
     ),
 ]
 Title = Annotated[str | None, typer.Option("--title", metavar="TEXT", help="Title of the report.", show_default=False)]
@@ -104,3 +125,25 @@ def pairs(option: str, texts: Sequence[str] | None, example: str) -> dict[str, s
             raise typer.BadParameter(f"'{name}' is given twice ('{found[name]}' and '{value}'). Keep one.", param_hint=option)
         found[name] = value
     return found
+
+
+def deviations(texts: Sequence[str] | None, example: str) -> dict[str, Any]:
+    """`--noise` as the section `[noise]` of a study says it: a quantity, or a table where a part is relative to the value.
+
+    Raises:
+        typer.BadParameter: as `pairs`, and a relative part that is none.
+
+    >>> deviations(["A=0.01 mol/L", "B=relative 2 % + 0.01 mol/L"], "A=0.01 mol/L")
+    {'A': '0.01 mol/L', 'B': {'relative': '2 %', 'constant': '0.01 mol/L'}}
+    """
+    return {name: _deviation(text) for name, text in pairs("--noise", texts, example).items()}
+
+
+def _deviation(text: str) -> str | dict[str, str]:
+    word, _, parts = text.partition(" ")
+    if word != "relative":
+        return text
+    relative, plus, constant = (part.strip() for part in parts.partition(" + "))
+    if not relative or (plus and not constant):
+        raise typer.BadParameter(f"'{text}' lacks a part; write for example \"A=relative 2 % + 0.01 mol/L\".", param_hint="--noise")
+    return {"relative": relative, **({"constant": constant} if constant else {})}

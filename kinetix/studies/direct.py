@@ -195,7 +195,7 @@ def direct_study(
     conditions: Mapping[str, str] | None = None,
     columns: Mapping[str, str] | None = None,
     ignore: Sequence[str] = (),
-    noise: Mapping[str, str] | None = None,
+    noise: Mapping[str, Any] | None = None,
     sigma: str | None = None,
     title: str = "",
 ) -> dict[str, Any]:
@@ -258,7 +258,7 @@ def arrhenius_study(
     constant: str = "k",
     sigma: str | None = None,
     ignore: Sequence[str] = (),
-    noise: Mapping[str, str] | None = None,
+    noise: Mapping[str, Any] | None = None,
     title: str = "",
     **starts: Any,
 ) -> dict[str, Any]:

@@ -130,7 +130,9 @@ def parse_noise(value: object, where: str, expect: Dimension | None = None) -> Q
     if not isinstance(value, Mapping):
         text = str(value).strip()
         if text.endswith("%") and expect is not None and not expect.dimensionless:
-            raise ParameterError(f'{where}: "{text}" is relative to the value. Write {{ relative = "{text}" }}.')
+            raise ParameterError(
+                f'{where}: "{text}" is relative to the value. Write {{ relative = "{text}" }}; on the command line "relative {text}".'
+            )
         quantity = parse_known(value, where, expect)
         if not quantity.value > 0:
             raise ParameterError(f"{where} is {quantity}; a measurement error must be above zero. Correct it, or remove it.")

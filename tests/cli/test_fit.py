@@ -79,7 +79,7 @@ def test_without_a_study_file_and_again_with_the_one_it_saves(place):
     (place / "tank.csv").rename(place / "runs.csv")
     (place / "new").mkdir()
     options = ["--reaction", "A -> B", "--reaction", "slow: B -> C", "--reactor", "cstr"]
-    options += ["--feed", "A=1 mol/L", "--feed", "default=0 mol/L", "--noise", "A=0.002 mol/L", "--noise", "B=0.002 mol/L"]
+    options += ["--feed", "A=1 mol/L", "--feed", "default=0 mol/L", "--noise", "A=0.002 mol/L", "--noise", "B=relative 1 % + 0.001 mol/L"]
     options += ["--start", "r1.k=0.1 1/min", "--start", "r1.Ea=60 kJ/mol", "--start", "slow.k=0.05 1/min", "--known", "slow.Ea=80 kJ/mol"]
     first = run("fit", "runs.csv", *options, "--sigma", "trusted", "--json", "--write-study", "new/study.toml")
     assert first.exit_code == 0, first.stderr
@@ -90,7 +90,9 @@ def test_without_a_study_file_and_again_with_the_one_it_saves(place):
         "Study written to new/study.toml",
     ]
     assert json.loads((place / "runs-fit" / "summary.json").read_text(encoding="utf-8"))["parameters"] == summary["parameters"]
-    assert tomllib.loads((place / "new" / "study.toml").read_text(encoding="utf-8"))["data"]["files"] == ["../runs.csv"]
+    saved = tomllib.loads((place / "new" / "study.toml").read_text(encoding="utf-8"))
+    assert saved["data"]["files"] == ["../runs.csv"]
+    assert saved["noise"] == {"A": "0.002 mol/L", "B": {"relative": "1 %", "constant": "0.001 mol/L"}}
     second = run("fit", "new/study.toml", "--json", "--out", "again")
     assert json.loads(second.stdout)["parameters"] == summary["parameters"]
 

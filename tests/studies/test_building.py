@@ -259,7 +259,7 @@ def test_reactions_and_their_constants(change, words):
             {"noise.A": {"relative": {}, "constant": {}}},
             '[noise] A: an estimated relative part is not available yet. Write a number, for example relative = "5 %".',
         ),
-        ({"noise.A": "5 %"}, '[noise] A: "5 %" is relative to the value. Write { relative = "5 %" }.'),
+        ({"noise.A": "5 %"}, '[noise] A: "5 %" is relative to the value. Write { relative = "5 %" }; on the command line "relative 5 %".'),
         ({"noise.A": {"relativ": "5 %"}}, "[noise] A: unknown key 'relativ'. Known: relative, constant. Did you mean 'relative'?"),
         (
             {"noise.A": {"relative": "5 %", "constant": "1 min"}},
