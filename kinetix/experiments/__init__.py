@@ -8,8 +8,9 @@ from kinetix.experiments.building import build_campaign
 from kinetix.experiments.campaign import Campaign, Remark, ResponseColumn, suspected
 from kinetix.experiments.plausibility import LONGEST, odd_constants, require_possible
 from kinetix.experiments.readings import Noise
-from kinetix.experiments.recognition import Recognition, Vocabulary, recognise
+from kinetix.experiments.recognition import Recognition, recognise
 from kinetix.experiments.table import Header, Layout, Table, parse_header, parse_table, table_of_cells
+from kinetix.experiments.vocabulary import Vocabulary
 
 __all__ = [
     "LONGEST",

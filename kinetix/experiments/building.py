@@ -23,10 +23,11 @@ from kinetix.experiments.plausibility import (
     odd_times,
 )
 from kinetix.experiments.readings import Noise, check_negative_readings, fill_sigma, responses_of
-from kinetix.experiments.recognition import Vocabulary, check_columns, recognise
+from kinetix.experiments.recognition import check_columns, recognise
 from kinetix.experiments.settings import settings_of
 from kinetix.experiments.sheet import read_sheet
 from kinetix.experiments.table import Table, selected
+from kinetix.experiments.vocabulary import Vocabulary
 from kinetix.units import Quantity
 
 

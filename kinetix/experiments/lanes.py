@@ -10,8 +10,8 @@ from itertools import pairwise
 import numpy as np
 
 from kinetix.errors import Problems
-from kinetix.experiments.recognition import Vocabulary
 from kinetix.experiments.sheet import Sheet
+from kinetix.experiments.vocabulary import Vocabulary
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,8 +9,9 @@ import numpy as np
 
 from kinetix.constants import PLAUSIBLE_TEMPERATURES
 from kinetix.errors import ConditionError, Problems, nearest
-from kinetix.experiments.recognition import Column, Meaning, Recognition, Vocabulary, describe
+from kinetix.experiments.recognition import Column, Recognition
 from kinetix.experiments.sheet import Sheet
+from kinetix.experiments.vocabulary import Meaning, Vocabulary, describe
 from kinetix.reactors.loading import ABOVE_ZERO
 from kinetix.units import AMOUNT, CONCENTRATION, FLOW, MASS, PRESSURE, TEMPERATURE, TIME, VOLUME, Dimension, Quantity
 

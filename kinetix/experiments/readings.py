@@ -10,8 +10,9 @@ import numpy as np
 
 from kinetix.errors import Problems, nearest
 from kinetix.experiments.campaign import ResponseColumn
-from kinetix.experiments.recognition import Column, Vocabulary
+from kinetix.experiments.recognition import Column
 from kinetix.experiments.sheet import Sheet
+from kinetix.experiments.vocabulary import Vocabulary
 from kinetix.units import CONCENTRATION, Quantity, Unit, require
 
 NEGATIVE_BY = 3.0  # sigmas below zero that a concentration may be read at

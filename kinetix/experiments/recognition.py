@@ -1,72 +1,22 @@
 """Headers to quantities: which column is what, in which unit.
 
-A header is looked up in four passes and the first that knows it decides: the model's own names as written (`A`, `T`, `1/tau`, `feed.A`,
-`rate[r1]`); the words for the table itself (`experiment`, `time`, `sigma`, `sigma.A`, `response`, `value`); the spellings below; all of
-these without regard to case, where only one thing can be meant. A name that could be two things (`P`, a species and the pressure) is
-decided by its unit, as is a species that is called like a word of the table (`time`). `columns` in the study file overrules all of this.
-
-Spellings (`_`, `.` and a space are the same in them; A stands for any species, r for any response):
-
-    experiment    exp, run, experiment id, Versuch, essai, ensayo, prova
-    time          t, Zeit, temps, tiempo, tempo, timestamp, datetime, date time, elapsed time, Uhrzeit
-    A             [A], C_A, c_A, cA, conc_A, A_out
-    feed.A        feed[A], A_feed, A_in, C_A_in, C_A_feed; also A0 and C_A0 where rows are steady states
-    p[A]          p_A, P_A (partial pressure, where rates are measured)
-    initial.A     initial[A], A_initial; also A0 and C_A0 where rows are times
-    rate[A]       rate_A, r_A; also rate and r where the model has one reaction
-    conversion    X
-    T             temperature, temp, Temperatur, température, temperatura
-    P             pressure
-    tau           residence time
-    sigma         sd, std (of every response)
-    sigma.r       sigma_r, sd_r, std_r, r_sigma, r_sd, r_std
-    response      species, component (one row per reading, beside a column `value`)
-
-A header without a unit may end in one, where the rest has a meaning of just that dimension: `time_s`, `T_K`, `A_mol_per_L`.
+The spellings of a header are those of `kinetix.experiments.spellings`; `columns` in the study file overrules them.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import Literal
+from dataclasses import dataclass
 
 from kinetix.characters import look_alike
 from kinetix.errors import Problems, UnitError, nearest
 from kinetix.experiments.clock import Form, form_of, is_form
-from kinetix.experiments.headers import Header, is_unit, parse_header
+from kinetix.experiments.headers import Header, parse_header
+from kinetix.experiments.spellings import Spellings, ending_in_unit, plain
 from kinetix.experiments.table import Table, header_named
-from kinetix.units import TIME, Dimension, Unit, example_unit, parse_unit, require
-
-Role = Literal["experiment", "time", "condition", "response", "sigma", "label", "value", "remark", "ignored"]
-
-
-@dataclass(frozen=True)
-class Vocabulary:
-    """What a model knows, and so what a table may hold.
-
-    Attributes:
-        species: the species' names; they bring the spellings `C_A`, `A_feed`, ... with them.
-        responses: names that may be measured, with their dimensions (None: any).
-        conditions: names that may be set, with their dimensions (None: any): `T`, `P`, `tau`, `1/tau`, `V`, `Q`, `feed.A`, `initial.A`, ...
-        timed: rows are times within experiments (batch); otherwise every row is an experiment of its own.
-        needs_unit: every number needs a unit; otherwise (explicit models) a column without a unit is dimensionless.
-    """
-
-    species: tuple[str, ...] = ()
-    responses: Mapping[str, Dimension | None] = field(default_factory=dict)
-    conditions: Mapping[str, Dimension | None] = field(default_factory=dict)
-    timed: bool = False
-    needs_unit: bool = True
-
-
-@dataclass(frozen=True)
-class Meaning:
-    """What a column can be: its role, and the name of the condition or response where it has one."""
-
-    role: Role
-    name: str = ""
+from kinetix.experiments.vocabulary import Meaning, Role, Vocabulary, describe, dimension_of
+from kinetix.units import Dimension, Unit, example_unit, parse_unit, require
 
 
 @dataclass(frozen=True)
@@ -150,7 +100,7 @@ def recognise(
     >>> problems.found
     []
     """
-    spellings = _Spellings(vocabulary)
+    spellings = Spellings(vocabulary)
     mapped = _mapped_headers(table, columns or {}, spellings, problems) | _progressing(table, progress or {}, spellings)
     passed = {header.position: name for name in ignore for header in table.headers if name in (header.text, header.name)}
     chose = {header.position for name in selecting if (header := header_named(table, name)) is not None}
@@ -168,7 +118,7 @@ def recognise(
         else:
             candidates, unit = spellings.of_header(header)
             if not candidates:
-                candidates, unit = _ending_in_unit(header, spellings)
+                candidates, unit = ending_in_unit(header, spellings)
         candidates = _decided(candidates, unit, vocabulary)
         if len(candidates) > 1:
             problems.add(_ambiguous(table, header, candidates, unit, vocabulary))
@@ -197,7 +147,7 @@ def check_columns(
     only: Collection[str] = (),
 ) -> None:
     """Problems of the entries of `columns`, `ignore`, `progress` and `only`: an unknown meaning, or a header that no table has."""
-    spellings = _Spellings(vocabulary)
+    spellings = Spellings(vocabulary)
     recognitions = tuple(recognitions)
     used = frozenset[str]().union(*(recognition.used for recognition in recognitions))
     tables = [recognition.table for recognition in recognitions]
@@ -227,156 +177,8 @@ def check_columns(
 
 def response_named(text: str, vocabulary: Vocabulary) -> str | None:
     """The response that a label in long form means, by the same spellings as headers, or None."""
-    names = [meaning.name for meaning in _Spellings(vocabulary).of(text) if meaning.role == "response"]
+    names = [meaning.name for meaning in Spellings(vocabulary).of(text) if meaning.role == "response"]
     return names[0] if len(names) == 1 else None
-
-
-def dimension_of(meaning: Meaning, vocabulary: Vocabulary) -> Dimension | None:
-    """The dimension that a column of this meaning must have; None where any will do or it is known only later."""
-    if meaning.role == "time":
-        return TIME
-    if meaning.role == "condition":
-        return vocabulary.conditions[meaning.name]
-    if meaning.role == "response" or (meaning.role == "sigma" and meaning.name):
-        return vocabulary.responses[meaning.name]
-    return None
-
-
-_CONDITIONS = {
-    "T": "the temperature T",
-    "P": "the pressure P",
-    "tau": "the residence time tau",
-    "1/tau": "the space velocity 1/tau",
-    "V": "the volume V",
-    "Q": "the volumetric flow Q",
-}
-_ROLES = {
-    "experiment": "the experiment",
-    "time": "the time",
-    "label": "what was measured",
-    "value": "the measured value",
-    "remark": "text: kept as remark",
-    "ignored": "ignored",
-}
-
-
-def describe(meaning: Meaning) -> str:
-    """A meaning in words.
-
-    >>> describe(Meaning("condition", "feed.A")), describe(Meaning("sigma")), describe(Meaning("condition", "x"))
-    ('the feed of A', 'the sigma of every response', 'the condition x')
-    """
-    if meaning.role == "response":
-        return f"the response {meaning.name}"
-    if meaning.role == "sigma":
-        return f"the sigma of {meaning.name or 'every response'}"
-    if meaning.role == "condition":
-        kind, _, name = meaning.name.partition(".")
-        if name and kind == "feed":
-            return f"the feed of {name}"
-        if name and kind == "initial":
-            return f"the initial {name}"
-        return _CONDITIONS.get(meaning.name, f"the condition {meaning.name}")
-    return _ROLES[meaning.role]
-
-
-class _Spellings:
-    """Every way to write every meaning, in the four passes of the module's docstring."""
-
-    def __init__(self, vocabulary: Vocabulary) -> None:
-        self.vocabulary = vocabulary
-        self.names: dict[str, dict[Meaning, None]] = {}
-        self.words: dict[str, dict[Meaning, None]] = {}
-        self.aliases: dict[str, dict[Meaning, None]] = {}
-        for name in vocabulary.responses:
-            self.names.setdefault(name, {})[Meaning("response", name)] = None
-        for name in vocabulary.conditions:
-            self.names.setdefault(name, {})[Meaning("condition", name)] = None
-        words = {"experiment": Meaning("experiment"), "time": Meaning("time"), "sigma": Meaning("sigma")}
-        words |= {"response": Meaning("label"), "value": Meaning("value")}
-        words |= {f"sigma.{name}": Meaning("sigma", name) for name in vocabulary.responses}
-        for word, meaning in words.items():
-            self.words[word] = {meaning: None}
-        for meaning, spelling in self._aliases():
-            self.aliases.setdefault(_plain(spelling), {})[meaning] = None
-        self.folded: dict[str, dict[Meaning, None]] = {}
-        for spelled in (self.names, self.words, self.aliases):
-            for spelling, meanings in spelled.items():
-                if spelling != "t":  # 'T' where the model has no temperature is not the time
-                    self.folded.setdefault(_plain(spelling).casefold(), {}).update(meanings)
-
-    def own(self) -> list[str]:
-        """The model's names and the words for the table, for lists in messages."""
-        return [*self.names, *(word for word in self.words if word not in self.names and not word.startswith("sigma."))]
-
-    def of(self, spelling: str) -> tuple[Meaning, ...]:
-        """What a text can mean, by the first pass that knows it."""
-        return self._first(((spelling, None),))[0]
-
-    def of_header(self, header: Header) -> tuple[tuple[Meaning, ...], str | None]:
-        """What a header can mean, and its unit text. `rate[r1]` is the rate of r1 rather than a rate in the unit r1."""
-        return self._first(((header.text, None), (header.name, header.unit)))
-
-    def _first(self, written: tuple[tuple[str, str | None], ...]) -> tuple[tuple[Meaning, ...], str | None]:
-        for spelled, form in ((self.names, str), (self.words, str), (self.aliases, _plain), (self.folded, _folded)):
-            for text, unit in written:
-                if form(text) in spelled:
-                    found = tuple(spelled[form(text)])
-                    is_species = spelled is self.names and text in self.vocabulary.species
-                    return (*found, *self.words.get(text, ())) if is_species else found, unit
-        return (), None
-
-    def _aliases(self) -> Iterable[tuple[Meaning, str]]:
-        vocabulary = self.vocabulary
-        for word in ("exp", "run", "experiment id", "Versuch", "essai", "ensayo", "prova"):
-            yield Meaning("experiment"), word
-        for word in ("t", "Zeit", "temps", "tiempo", "tempo", "timestamp", "datetime", "date time", "elapsed time", "Uhrzeit"):
-            yield Meaning("time"), word
-        for word in ("sd", "std"):
-            yield Meaning("sigma"), word
-        for word in ("species", "component"):
-            yield Meaning("label"), word
-        common = {
-            "T": ("temperature", "temp", "Temperatur", "température", "temperatura"),
-            "P": ("pressure",),
-            "tau": ("residence time",),
-            "conversion": ("X",),
-        }
-        spellings = {name: list(words) for name, words in common.items()}
-        start = "initial" if vocabulary.timed else "feed"
-        for species in vocabulary.species:
-            spellings[species] = [
-                *spellings.get(species, ()),
-                *(f"[{species}]", f"C_{species}", f"c_{species}", f"c{species}", f"conc_{species}", f"{species}_out"),
-            ]
-            spellings[f"feed.{species}"] = [
-                *(f"feed[{species}]", f"{species}_feed", f"{species}_in", f"C_{species}_in", f"C_{species}_feed"),
-            ]
-            spellings[f"p[{species}]"] = [f"p_{species}", f"P_{species}"]
-            spellings[f"initial.{species}"] = [f"initial[{species}]", f"{species}_initial"]
-            spellings[f"{start}.{species}"] += [f"{species}0", f"C_{species}0", f"c_{species}0", f"c{species}0"]
-        rates = [name for name in vocabulary.responses if re.fullmatch(r"rate\[.+\]", name)]
-        reactions = [name for name in rates if name[5:-1] not in vocabulary.species]
-        for name in rates:
-            spellings[name] = [f"rate_{name[5:-1]}", f"r_{name[5:-1]}"] + (["rate", "r"] if reactions == [name] else [])
-        for name, written in spellings.items():
-            if name in vocabulary.responses:
-                yield from ((Meaning("response", name), spelling) for spelling in written)
-            if name in vocabulary.conditions:
-                yield from ((Meaning("condition", name), spelling) for spelling in written)
-        for name in vocabulary.responses:
-            for spelling in (name, *spellings.get(name, ())):
-                for word in ("sigma", "sd", "std"):
-                    yield Meaning("sigma", name), f"{word}_{spelling}"
-                    yield Meaning("sigma", name), f"{spelling}_{word}"
-
-
-def _plain(text: str) -> str:
-    return re.sub(r"[ ._]+", "_", text.rstrip(" ."))
-
-
-def _folded(text: str) -> str:
-    return _plain(text).casefold()
 
 
 def _ambiguous(table: Table, header: Header, candidates: tuple[Meaning, ...], unit: str | None, vocabulary: Vocabulary) -> str:
@@ -396,7 +198,7 @@ class _Entry:
     progress: bool = False
 
 
-def _mapped_headers(table: Table, columns: Mapping[str, str], spellings: _Spellings, problems: Problems) -> dict[int, _Entry]:
+def _mapped_headers(table: Table, columns: Mapping[str, str], spellings: Spellings, problems: Problems) -> dict[int, _Entry]:
     """Position -> entry of `columns`, for the entries whose header this table has."""
     mapped: dict[int, _Entry] = {}
     for key, text in columns.items():
@@ -428,7 +230,7 @@ def _mapped_headers(table: Table, columns: Mapping[str, str], spellings: _Spelli
     return mapped
 
 
-def _progressing(table: Table, progress: Mapping[str, str], spellings: _Spellings) -> dict[int, _Entry]:
+def _progressing(table: Table, progress: Mapping[str, str], spellings: Spellings) -> dict[int, _Entry]:
     """Position -> response, for the columns whose progress is one."""
     entries: dict[int, _Entry] = {}
     for key, text in progress.items():
@@ -436,21 +238,6 @@ def _progressing(table: Table, progress: Mapping[str, str], spellings: _Spelling
         if header is not None and key in spellings.vocabulary.responses:
             entries[header.position] = _Entry(key, (Meaning("response", key),), header.unit, progress=True)
     return entries
-
-
-def _ending_in_unit(header: Header, spellings: _Spellings) -> tuple[tuple[Meaning, ...], str | None]:
-    """`time_s`, `temperature_K`, `A_mol_per_L`: what the beginning of a header means, where its end is a unit of just that dimension."""
-    if header.nameless or (header.text.endswith(("]", ")")) and header.unit is not None):
-        return (), None
-    for place in (place for place, mark in enumerate(header.text) if mark in "_ " and place):
-        meanings = spellings.of(header.text[:place])
-        unit = header.text[place + 1 :].replace("_per_", "/").replace("_", " ").strip(" .")
-        if not meanings or not unit or not is_unit(unit):
-            continue
-        fitting = tuple(one for one in meanings if dimension_of(one, spellings.vocabulary) == parse_unit(unit).dimension)
-        if fitting:
-            return fitting, unit
-    return (), None
 
 
 def _same_unit(one: str | None, other: str) -> bool:
@@ -523,7 +310,7 @@ def _example(dimension: Dimension | None) -> str:
     return "%" if dimension.dimensionless else example_unit(dimension)
 
 
-def _leftover(table: Table, header: Header, spellings: _Spellings, problems: Problems) -> Iterable[Column]:
+def _leftover(table: Table, header: Header, spellings: Spellings, problems: Problems) -> Iterable[Column]:
     """A column that matches nothing: words are remarks, emptiness is passed over, numbers are a problem."""
     if header.unit is None and (all(table.is_missing(cell) for cell in table.cells(header)) or _numbers_the_rows(table, header)):
         yield Column(header, Meaning("ignored"))
@@ -541,7 +328,7 @@ def _leftover(table: Table, header: Header, spellings: _Spellings, problems: Pro
             f"{table.source}: column '{header.text}' is neither a response (known: {responses}) "
             f"nor a condition (known: {conditions}) of the model. "
             "Rename it, say what it is under 'columns', or list it under 'ignore'."
-            f"{look_alike(_plain(header.name), spellings.aliases) or nearest(header.name, spellings.own())}"
+            f"{look_alike(plain(header.name), spellings.aliases) or nearest(header.name, spellings.own())}"
         )
 
 
@@ -551,7 +338,7 @@ def _numbers_the_rows(table: Table, header: Header) -> bool:
     return header.nameless and header.position == 1 and len(counts) > 2 and list(table.cells(header)) in (counts[:-1], counts[1:])
 
 
-def _without_lone_long_form(table: Table, found: list[Column], spellings: _Spellings, problems: Problems) -> list[Column]:
+def _without_lone_long_form(table: Table, found: list[Column], spellings: Spellings, problems: Problems) -> list[Column]:
     """A label without values, or values without labels, is a column like any other."""
     roles = [column.meaning.role for column in found]
     if ("label" in roles) == ("value" in roles):

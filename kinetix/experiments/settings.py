@@ -9,9 +9,10 @@ import numpy as np
 
 from kinetix.errors import Problems
 from kinetix.experiments.lanes import Lane
-from kinetix.experiments.recognition import Column, Meaning, Vocabulary, describe
+from kinetix.experiments.recognition import Column
 from kinetix.experiments.sheet import Sheet
 from kinetix.experiments.table import SHOWN, report
+from kinetix.experiments.vocabulary import Meaning, Vocabulary, describe
 
 _PROGRAMS = ("T",)  # conditions that may follow a program within an experiment
 Nodes = tuple[np.ndarray, np.ndarray]  # times and values of a condition in one experiment; one node where it is constant

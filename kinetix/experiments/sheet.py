@@ -9,8 +9,9 @@ import numpy as np
 
 from kinetix.errors import Problems, nearest
 from kinetix.experiments.clock import past_midnight
-from kinetix.experiments.recognition import Column, Recognition, Vocabulary, response_named
+from kinetix.experiments.recognition import Column, Recognition, response_named
 from kinetix.experiments.table import SHOWN, Table, report
+from kinetix.experiments.vocabulary import Vocabulary
 from kinetix.units import TIME, Unit, parse_quantity, require
 
 

@@ -4,7 +4,8 @@ import pytest
 
 from kinetix.errors import DataError, Problems
 from kinetix.experiments import Vocabulary, build_campaign, parse_table, recognise
-from kinetix.experiments.recognition import Meaning, check_columns
+from kinetix.experiments.recognition import check_columns
+from kinetix.experiments.vocabulary import Meaning
 from kinetix.units import CONCENTRATION, DIMENSIONLESS, PRESSURE, RATE, TEMPERATURE, TIME, VOLUME
 
 C = CONCENTRATION
