@@ -15,7 +15,7 @@ NAMES_THAT_SAY_NOTHING = {"util", "utils", "helper", "helpers", "misc", "common"
 
 # A door is a distribution that only these files or rooms import, also inside functions.
 DOORS = {
-    "pint": {"units.py"},
+    "pint": {"units"},
     "typer": {"cli"},
     "matplotlib": {"plots"},
     "pydantic": {"studies"},
