@@ -1,8 +1,8 @@
 """Parameters: names, starts, bounds, scales; free coordinates and physical values; the constants they stand for."""
 
+from kinetix.parameters.book import ConstantBook as ConstantBook
 from kinetix.parameters.constants import BoundConstant as BoundConstant
 from kinetix.parameters.constants import ConstantBindings as ConstantBindings
-from kinetix.parameters.constants import ConstantBook as ConstantBook
 from kinetix.parameters.constants import Derivable as Derivable
 from kinetix.parameters.constants import DerivedEntropy as DerivedEntropy
 from kinetix.parameters.constants import DerivedFactor as DerivedFactor
