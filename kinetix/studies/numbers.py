@@ -169,49 +169,71 @@ def parse_constant(value: object, where: str, symbol: str = "k", *, eyring: bool
     if eyring and isinstance(value, Mapping) and ("dH" in value or "dS" in value):
         return _eyring(value, where, symbol)
     symbol = "k" if symbol in PARTS else symbol
-    parts = ("k", "A", symbol, "Ea", "dH", "b")
-    if not isinstance(value, Mapping) or not any(key in value for key in parts):
-        number = parse_number(value, where)
-        if isinstance(number, Reference):
-            return number
-        if number.at is not None:
-            raise ParameterError(f"{where}: 'at' is a temperature for a constant with Ea. Add Ea, or remove 'at'.")
-        return TemperatureLaw(number.number)
-    known = (*dict.fromkeys(parts), "at", *_OWN)
+    if not isinstance(value, Mapping) or not any(key in value for key in ("k", "A", symbol, "Ea", "dH", "b")):
+        return _plain_constant(value, where)
+    _check_keys(value, where, symbol)
+    key = _value_key(value, where, symbol)
+    written = value[key] if key is not None else {own: value[own] for own in _OWN if own in value}
+    number = parse_number(written, where if key in (None, where.split(".")[-1]) else f"{where}.{key}")
+    if isinstance(number, Reference):
+        if any(part in value for part in ("Ea", "dH", "b", "at")):
+            raise ParameterError(f"{where}: '{number.name}' is a parameter; write Ea and b beside it under [parameters].")
+        return number
+    stem = where.removesuffix(".k")
+    at = _reference(value, key or symbol, number, stem)
+    energy = _energy_key(value, where)
+    if at is not None and key == "A":
+        raise ParameterError(f"{where}: A holds at no temperature; 'at' goes with k. Write k = ..., or remove 'at'.")
+    if at is not None and energy is None and "b" not in value:
+        raise ParameterError(_AT_WITHOUT_ENERGY.format(where))
+    return TemperatureLaw(
+        number.number,
+        key == "A",
+        at,
+        _part(value[energy], f"{stem}.{energy}", MOLAR_ENERGY) if energy is not None else None,
+        _part(value["b"], f"{stem}.b", DIMENSIONLESS) if "b" in value else None,
+        enthalpy=energy == "dH",
+    )
+
+
+_AT_WITHOUT_ENERGY = "{}: 'at' is a temperature for a constant with Ea. Add Ea, or remove 'at'."
+
+
+def _plain_constant(value: object, where: str) -> TemperatureLaw | Reference:
+    """A constant without a temperature dependence."""
+    number = parse_number(value, where)
+    if isinstance(number, Reference):
+        return number
+    if number.at is not None:
+        raise ParameterError(_AT_WITHOUT_ENERGY.format(where))
+    return TemperatureLaw(number.number)
+
+
+def _check_keys(value: Mapping[str, Any], where: str, symbol: str) -> None:
+    known = tuple(dict.fromkeys(("k", "A", symbol, "Ea", "dH", "b", "at", *_OWN)))
     for key in value:
         if key not in known:
             raise ParameterError(f"{where}: unknown key '{key}'. Known: {', '.join(known)}.{nearest(key, known)}")
-    values = [key for key in dict.fromkeys(("k", "A", symbol)) if key in value]
-    own = {key: value[key] for key in _OWN if key in value}
-    if own and values:
-        raise ParameterError(f"{where}: '{next(iter(own))}' beside '{values[0]}'. Write them inside {values[0]} = {{ ... }}.")
-    if len(values) > 1:
-        raise ParameterError(f"{where}: both {values[0]} and {values[1]} are given. Keep one.")
-    if not values and not own:
+
+
+def _value_key(value: Mapping[str, Any], where: str, symbol: str) -> str | None:
+    """Which of `k`, `A` and the constant's own name holds its value; None where the table itself does, by `start` and the like."""
+    keys = [key for key in dict.fromkeys(("k", "A", symbol)) if key in value]
+    own = [key for key in _OWN if key in value]
+    if own and keys:
+        raise ParameterError(f"{where}: '{own[0]}' beside '{keys[0]}'. Write them inside {keys[0]} = {{ ... }}.")
+    if len(keys) > 1:
+        raise ParameterError(f"{where}: both {keys[0]} and {keys[1]} are given. Keep one.")
+    if not keys and not own:
         raise ParameterError(f'{where}: Ea without a constant. Add A = "1e9 1/s", or k = "0.1 1/s" with at = "350 K".')
-    written = own or value[values[0]]
-    factor = values == ["A"]
-    number = parse_number(written, f"{where}.{values[0]}" if values and where.split(".")[-1] != values[0] else where)
-    if isinstance(number, Reference):
-        if any(key in value for key in ("Ea", "dH", "b", "at")):
-            raise ParameterError(f"{where}: '{number.name}' is a parameter; write Ea and b beside it under [parameters].")
-        return number
-    at = _reference(value, values[0] if values else symbol, number, where.removesuffix(".k"))
-    energy = [key for key in ("Ea", "dH") if key in value]
-    if len(energy) > 1:
+    return keys[0] if keys else None
+
+
+def _energy_key(value: Mapping[str, Any], where: str) -> str | None:
+    keys = [key for key in ("Ea", "dH") if key in value]
+    if len(keys) > 1:
         raise ParameterError(f"{where}: both Ea and dH are given. Keep one.")
-    if factor and at is not None:
-        raise ParameterError(f"{where}: A holds at no temperature; 'at' goes with k. Write k = ..., or remove 'at'.")
-    if at is not None and not energy and "b" not in value:
-        raise ParameterError(f"{where}: 'at' is a temperature for a constant with Ea. Add Ea, or remove 'at'.")
-    return TemperatureLaw(
-        number.number,
-        factor,
-        at,
-        _part(value[energy[0]], f"{where.removesuffix('.k')}.{energy[0]}", MOLAR_ENERGY) if energy else None,
-        _part(value["b"], f"{where.removesuffix('.k')}.b", DIMENSIONLESS) if "b" in value else None,
-        enthalpy=energy == ["dH"],
-    )
+    return keys[0] if keys else None
 
 
 def _eyring(value: Mapping[str, Any], where: str, symbol: str) -> TemperatureLaw:
