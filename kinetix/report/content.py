@@ -215,6 +215,9 @@ def _without_empty(table: Table) -> Table:
 
 def _parameters(tree: xr.DataTree) -> Iterator[Block]:
     yield _table("parameter:code, value:number, std error:number, 95 % from:number, to:number, unit, remark", parameter_rows(tree))
+    if not tree.attrs["converged"]:
+        yield Text("The fit did not converge: these are the best values found, no answer; errors and intervals mean nothing.")
+        return
     meaning = sigma_sentence(tree)
     yield Text(f"{meaning[:1].upper()}{meaning[1:]}. Each interval is for one parameter at a time.")
 

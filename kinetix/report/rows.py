@@ -70,6 +70,11 @@ def parameter_rows(tree: xr.DataTree) -> list[ParameterRow]:
 
 
 def _remark(group: xr.Dataset, index: int, determined: bool) -> str:
+    note = str(group["note"].values[index]) if "note" in group else ""  # a file of an older version has none
+    return "; ".join(part for part in (note, _state(group, index, determined)) if part)
+
+
+def _state(group: xr.Dataset, index: int, determined: bool) -> str:
     side = str(group["at_bound"].values[index])
     if bool(group["fixed"].values[index]):
         return "fixed"
