@@ -10,6 +10,7 @@ import numpy as np
 import xarray as xr
 
 from kinetix.report.numbers import estimate, significant
+from kinetix.report.summary import note_of
 from kinetix.results.phrases import count, near_one, probability
 from kinetix.results.tree import group_of
 
@@ -70,8 +71,7 @@ def parameter_rows(tree: xr.DataTree) -> list[ParameterRow]:
 
 
 def _remark(group: xr.Dataset, index: int, determined: bool) -> str:
-    note = str(group["note"].values[index]) if "note" in group else ""  # a file of an older version has none
-    return "; ".join(part for part in (note, _state(group, index, determined)) if part)
+    return "; ".join(part for part in (note_of(group, index), _state(group, index, determined)) if part)
 
 
 def _state(group: xr.Dataset, index: int, determined: bool) -> str:
