@@ -81,10 +81,10 @@ def colour(index: int) -> str:
 def with_unit(name: str, unit: str) -> str:
     """An axis label, with whole powers raised as in print.
 
-    >>> with_unit("A", "mol/m^3"), with_unit("k", "L^0.5 mol^-0.5 s^-1"), with_unit("yield", "1")
-    ('A [mol/m³]', 'k [L^0.5 mol^-0.5 s⁻¹]', 'yield')
+    >>> with_unit("k", "m^3/mol/s"), with_unit("k", "L^0.5 mol^-0.5 s^-1"), with_unit("yield", "1")
+    ('k [m³/mol/s]', 'k [L^0.5 mol^-0.5 s⁻¹]', 'yield')
     """
-    raised = re.sub(r"\^(-?\d+)(?![\d./])", lambda power: power[1].translate(_RAISED), unit)
+    raised = re.sub(r"\^(-?\d+)(?![\d.])", lambda power: power[1].translate(_RAISED), unit)
     return name if unit == "1" else f"{name} [{raised}]".strip()
 
 
