@@ -49,7 +49,7 @@ def _section_of(annotation: object) -> type[BaseModel] | None:
 
 
 def _rows(model: type[BaseModel], outer: bool = False) -> list[str]:
-    lines = ["| key | | default |", "|---|---|---|"]
+    lines = ["| key | meaning | default |", "|---|---|---|"]
     for name, field in model.model_fields.items():
         section = _section_of(field.annotation) if outer else None
         table = section is not None or getattr(field.annotation, "__origin__", None) is dict
@@ -85,7 +85,8 @@ def law_pages() -> Iterator[tuple[str, str]]:
         text = f"# {found.name}\n\n{inspect.getdoc(import_module(f'kinetix.rates.{found.name}'))}\n"
         if found.name in books:
             name, options = books[found.name].name, books[found.name].options
-            text += f'\n## In a study\n\n`law = "{name}"`, or with options `law = {{ type = "{name}", ... }}`:\n\n| option | |\n|---|---|\n'
+            text += f'\n## In a study\n\n`law = "{name}"`, or with options `law = {{ type = "{name}", ... }}`:\n\n'
+            text += "| option | meaning |\n|---|---|\n"
             text += "".join(f"| `{option}` | {_cell(meaning)} |\n" for option, meaning in options.items())
         yield found.name, f"{text}\nHow rate laws are written, with examples: [Rate laws](../rate-laws.md).\n"
 
@@ -93,7 +94,8 @@ def law_pages() -> Iterator[tuple[str, str]]:
 def reactor_pages() -> Iterator[tuple[str, str]]:
     """Name and text of the page of each reactor: its balance, and what it needs to be told."""
     for name, reactor in REACTORS.items():
-        text = f"# {name}\n\n{inspect.getdoc(sys.modules[reactor.solve.__module__])}\n\n## What it takes\n\n| | |\n|---|---|\n"
+        text = f"# {name}\n\n{inspect.getdoc(sys.modules[reactor.solve.__module__])}\n\n## What it takes\n\n"
+        text += "| question | answer |\n|---|---|\n"
         text += "".join(f"| {what} | {_cell(said)} |\n" for what, said in _facts(reactor))
         yield name, f"{text}\n{_READING}"
 
@@ -108,7 +110,10 @@ What must be given, and how: [Reactors](../reactors.md). What the rate of a reac
 
 def _facts(reactor: Reactor) -> Iterator[tuple[str, str]]:
     yield "a row of data", "one time of one experiment" if reactor.timed else "an experiment of its own"
-    yield "conditions, and the kind of their units", ", ".join(f"`{name}` ({kind})" for name, kind in reactor.conditions.items())
+    for basis, loading in reactor.loadings.items():
+        if loading is not None:
+            yield f'{loading.what}, with `basis = "{basis}"`', f"needed: {loading.choices}"
+    yield "other conditions, and the kind of their units", ", ".join(f"`{name}` ({kind})" for name, kind in reactor.conditions.items())
     yield "feed of every species", "needed" if reactor.needs_feed else "none"
     yield "initial amount of every species", "needed" if reactor.needs_initial else "none"
     yield "what is measured", "rates" if reactor.measures_rates else "concentrations, rates, formulas of them"

@@ -328,8 +328,20 @@ def _leftover(table: Table, header: Header, spellings: Spellings, problems: Prob
             f"{table.source}: column '{header.text}' is neither a response (known: {responses}) "
             f"nor a condition (known: {conditions}) of the model. "
             "Rename it, say what it is under 'columns', or list it under 'ignore'."
-            f"{look_alike(plain(header.name), spellings.aliases) or nearest(header.name, spellings.own())}"
+            f"{look_alike(plain(header.name), spellings.aliases) or nearest(header.name, spellings.own())}{_computed(header, vocabulary)}"
         )
+
+
+_COMPUTED = ("absorbance", "conversion", "fraction", "selectivity", "signal", "yield")
+"""Words for what is measured and is no amount of a species."""
+
+
+def _computed(header: Header, vocabulary: Vocabulary) -> str:
+    """What to write where such a word stands in the header and no response has its name."""
+    if not any(word in header.name.lower() for word in _COMPUTED):
+        return ""
+    before = "feed" if any(name.startswith("feed.") for name in vocabulary.conditions) else "initial"
+    return f' If it follows from amounts of species, write how under [responses] in a study: conversion = "1 - [A]/{before}[A]".'
 
 
 def _numbers_the_rows(table: Table, header: Header) -> bool:

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 MOST_EXPERIMENTS = 16
 """Up to here each experiment has a panel of its own."""
 
+MOST_LETTERS = 24
+"""Of all responses of a panel together that still stand beside its axis; the legend names them in any case."""
+
 Floats = npt.NDArray[np.float64]
 
 
@@ -48,7 +51,8 @@ def _by_experiment(tree: xr.DataTree, units: list[str]) -> Figure:
     titles = _titles(tree, experiments)
     length = len(experiments)
     columns = length if len(units) > 1 else None
-    page = sheet(length * len(units), columns=columns, width=3.0 if length > 2 else 4.2, height=2.5)
+    width, height = (5.2, 3.2) if length == 1 else (4.2, 2.5) if length == 2 else (3.0, 2.5)
+    page = sheet(length * len(units), columns=columns, width=width, height=height)
     time = with_unit("time", group["t"].attrs["units"])
     handles = {}
     for number, panel in enumerate(page.panels):
@@ -56,12 +60,13 @@ def _by_experiment(tree: xr.DataTree, units: list[str]) -> Figure:
         members = [index for index, text in enumerate(group["unit"].values) if str(text) == units[row]]
         for index in members:
             handles[names[index]] = _draw(panel, tree, experiment, index, colour(index))
-        if row == 0:
+        if row == 0 and length > 1:
             panel.set_title(titles[experiment], fontsize=9)
         if number + page.columns >= len(page.panels):
             panel.set_xlabel(time)
         if number % page.columns == 0:
-            panel.set_ylabel(with_unit(names[members[0]] if len(members) == 1 else "", units[row]).strip())
+            together = ", ".join(names[index] for index in members)
+            panel.set_ylabel(with_unit(together if len(together) <= MOST_LETTERS else "", units[row]))
         panel.sharey(page.panels[row * length])
     if len(names) > 1:
         page.figure.legend(
@@ -71,12 +76,13 @@ def _by_experiment(tree: xr.DataTree, units: list[str]) -> Figure:
 
 
 def _titles(tree: xr.DataTree, experiments: list[str]) -> list[str]:
-    """The experiments with their temperatures, where those differ."""
+    """The experiments with their temperatures, where those differ and the names do not say them."""
     conditions = group_of(tree, "conditions").data_vars if "conditions" in tree.children else {}
     if "T" not in conditions or np.ptp(conditions["T"].values) == 0:
         return experiments
     T = conditions["T"]
-    return [f"{name}, T {value:.5g} {T.attrs['units']}" for name, value in zip(experiments, T.values, strict=True)]
+    written = [f"{value:.5g} {T.attrs['units']}" for value in T.values]
+    return [name if text in name else f"{name}, T {text}" for name, text in zip(experiments, written, strict=True)]
 
 
 def _by_response(tree: xr.DataTree) -> Figure:

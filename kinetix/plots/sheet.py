@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -78,12 +79,16 @@ def colour(index: int) -> str:
 
 
 def with_unit(name: str, unit: str) -> str:
-    """An axis label.
+    """An axis label, with whole powers raised as in print.
 
-    >>> with_unit("A", "mol/L"), with_unit("yield", "1")
-    ('A [mol/L]', 'yield')
+    >>> with_unit("k", "m^3/mol/s"), with_unit("k", "L^0.5 mol^-0.5 s^-1"), with_unit("yield", "1")
+    ('k [m³/mol/s]', 'k [L^0.5 mol^-0.5 s⁻¹]', 'yield')
     """
-    return name if unit == "1" else f"{name} [{unit}]"
+    raised = re.sub(r"\^(-?\d+)(?![\d.])", lambda power: power[1].translate(_RAISED), unit)
+    return name if unit == "1" else f"{name} [{raised}]".strip()
+
+
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def marker_size(points: int) -> float:

@@ -1,12 +1,14 @@
 """Surface reactions after Langmuir, Hinshelwood, Hougen and Watson: kinetic factor, driving force, adsorption term.
 
     r = k prod [reactants] / (1 + sum_i K_i [i] + sum_j sqrt(K_j [j]))^sites
-    r = k (prod [reactants] - prod [products]/K) / (...)^sites           where an equilibrium constant K is wanted
+    r = k (prod [reactants] - prod [products]/K) / (...)^sites
 
-k has the unit of mass action; K_i (of the adsorbed species i, and j of those that dissociate on adsorption) are reciprocal
-concentrations, with a temperature dependence by van 't Hoff where the study says so. O. A. Hougen and K. M. Watson, Chemical
-Process Principles, part 3 (Wiley 1947); G. F. Froment, K. B. Bischoff and J. De Wilde, Chemical Reactor Analysis and Design
-(3rd ed., Wiley 2011), chapter 2.
+k has the unit of mass action; the second form, with an equilibrium constant K, is that of `equilibrium = true`. K_i (of the adsorbed
+species i, and j of those that dissociate on adsorption) are reciprocal concentrations, with a temperature dependence by van 't Hoff
+where the study says so.
+
+O. A. Hougen and K. M. Watson, Chemical Process Principles, part 3 (Wiley 1947); G. F. Froment, K. B. Bischoff and J. De Wilde,
+Chemical Reactor Analysis and Design (3rd ed., Wiley 2011), chapter 2.
 """
 
 from __future__ import annotations

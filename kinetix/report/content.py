@@ -215,6 +215,9 @@ def _without_empty(table: Table) -> Table:
 
 def _parameters(tree: xr.DataTree) -> Iterator[Block]:
     yield _table("parameter:code, value:number, std error:number, 95 % from:number, to:number, unit, remark", parameter_rows(tree))
+    if not tree.attrs["converged"]:
+        yield Text("The fit did not converge: these are the best values found, no answer; errors and intervals mean nothing.")
+        return
     meaning = sigma_sentence(tree)
     yield Text(f"{meaning[:1].upper()}{meaning[1:]}. Each interval is for one parameter at a time.")
 
@@ -414,6 +417,7 @@ _ORIGINS = {
     "dtype": "numbers",
     "seed": "seed",
     "data_hash": "SHA-256 of the data, as numbers",
+    "reference_temperatures": "reference temperatures, all digits",
 }
 
 
@@ -435,6 +439,9 @@ def _reproduce(tree: xr.DataTree) -> Iterator[Block]:
         yield Listing("kinetix fit study.toml", "sh")
     yield Text("This report was written from the result file alone. To write it again:")
     yield Listing("kinetix report fit.nc", "sh")
+    if not tree.attrs["converged"]:
+        yield Text("There is nothing to cite: the fit did not converge.")
+        return
     weights = "nonlinear least squares" if tree.attrs["sigma_meaning"] == "estimated" else "nonlinear least squares weighted by 1/σ²"
     jax = f" (JAX {known['jax_version']})" if "jax_version" in known else ""
     yield Text(

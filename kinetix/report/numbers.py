@@ -17,6 +17,9 @@ WITHOUT_ERROR = 6
 FIXED_POINT = range(-4, 7)
 """Decimal exponents that are written without a power of ten."""
 
+MOST_ZEROS = 3
+"""So many zeros stand for digits that are not known; a number with more of them is written with a power of ten."""
+
 
 class Row(NamedTuple):
     """An estimate, its standard error and the ends of its interval as text."""
@@ -49,15 +52,17 @@ def estimate(value: float, stderr: float, lower: float, upper: float) -> Row:
     Row(value='8.3e+10', stderr='3.1e+10', lower='2.9e+10', upper='2.36e+11')
     >>> estimate(2.3, math.nan, math.nan, math.nan)
     Row(value='2.3', stderr='-', lower='-', upper='-')
+    >>> estimate(3.9e6, 1.2e6, 1.8e6, 8.4e6)
+    Row(value='3.9e+06', stderr='1.2e+06', lower='1.8e+06', upper='8.4e+06')
     >>> estimate(0.05, 1e300, -1e300, 1e300)
     Row(value='0.050', stderr='1.0e+300', lower='-1e+300', upper='1e+300')
     """
     if not (math.isfinite(value) and math.isfinite(stderr) and stderr > 0):
         return Row(*(significant(number) for number in (value, stderr, lower, upper)))
-    fixed = value == 0 or _exponent(value, WITHOUT_ERROR) in FIXED_POINT
     place = _last_place(stderr)
     if value != 0:
         place = min(max(place, _exponent(value, MOST_DIGITS) - MOST_DIGITS + 1), _exponent(value, ERROR_DIGITS) - ERROR_DIGITS + 1)
+    fixed = value == 0 or (_exponent(value, WITHOUT_ERROR) in FIXED_POINT and place <= MOST_ZEROS)
     symmetric = abs((upper - value) - (value - lower)) <= 0.01 * (upper - lower)
     ends = [_to_place(end, place if symmetric else _last_place(abs(end - value) / 2), fixed) for end in (lower, upper)]
     return Row(_to_place(value, place, fixed), _error(stderr, fixed), *ends)

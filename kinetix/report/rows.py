@@ -10,6 +10,7 @@ import numpy as np
 import xarray as xr
 
 from kinetix.report.numbers import estimate, significant
+from kinetix.report.summary import note_of
 from kinetix.results.phrases import count, near_one, probability
 from kinetix.results.tree import group_of
 
@@ -70,6 +71,10 @@ def parameter_rows(tree: xr.DataTree) -> list[ParameterRow]:
 
 
 def _remark(group: xr.Dataset, index: int, determined: bool) -> str:
+    return "; ".join(part for part in (note_of(group, index), _state(group, index, determined)) if part)
+
+
+def _state(group: xr.Dataset, index: int, determined: bool) -> str:
     side = str(group["at_bound"].values[index])
     if bool(group["fixed"].values[index]):
         return "fixed"

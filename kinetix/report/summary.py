@@ -21,7 +21,7 @@ def summary(tree: xr.DataTree) -> dict[str, Any]:
 
     Returns:
         A dictionary with `converged`, `status`, `objective`, `n_observations`, `n_parameters`, `parameters` (name -> value, unit,
-        stderr, lower95, upper95, fixed, at_bound), `derived`, `correlation` (estimated parameters only), `sigma_meaning`,
+        stderr, lower95, upper95, fixed, at_bound, note), `derived`, `correlation` (estimated parameters only), `sigma_meaning`,
         `statistics`, `failed_experiments`, `verdict`, `warnings`, `notes`, `provenance` and `version`. Values are in the user's
         units; `at_bound` is "lower", "upper" or None.
     """
@@ -54,6 +54,11 @@ def provenance(tree: xr.DataTree) -> dict[str, str | int | float | None]:
     return {str(name): _plain(value) for name, value in tree.attrs.items() if name not in ATTRIBUTES}
 
 
+def note_of(parameters: xr.Dataset, index: int) -> str:
+    """What must be known to use a parameter: the temperature at which it holds; nothing in the file of an older version."""
+    return str(parameters["note"].values[index]) if "note" in parameters else ""
+
+
 def lines(attributes: Mapping[Any, Any], name: str) -> list[str]:
     """The lines of a text attribute; none if it is empty or, in the file of an older version, absent."""
     return str(attributes.get(name, "")).splitlines()
@@ -80,6 +85,7 @@ def _parameters(tree: xr.DataTree) -> dict[str, dict[str, Any]]:
             "unit": str(group["unit"].values[index]),
             "fixed": bool(group["fixed"].values[index]),
             "at_bound": str(group["at_bound"].values[index]) or None,
+            "note": note_of(group, index),
         }
         for index, name in enumerate(group["parameter"].values)
     }

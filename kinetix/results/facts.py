@@ -85,6 +85,7 @@ class FitFacts:
     `null_directions` are sentences about combinations of parameters that change nothing, `without_effect` names the parameters that
     change nothing by themselves. `model` says what was fitted, a line each, its columns separated by tabs: the name of a reaction, its
     equation and its rate as computed; or something else and what it is. `supplement` is text of a command that stands below the report.
+    `parameter_notes` is empty, or says of each parameter what must be known to use it: the temperature at which it holds.
     """
 
     title: str
@@ -137,6 +138,7 @@ class FitFacts:
     history: Floats
     # what not every fit has
     conditions: Mapping[str, Condition] = field(default_factory=dict)
+    parameter_notes: tuple[str, ...] = ()
     derived: tuple[Derived, ...] = ()
     null_directions: tuple[str, ...] = ()
     without_effect: tuple[str, ...] = ()

@@ -8,6 +8,9 @@ from collections.abc import Sequence
 SMALL, LARGE = 1e-15, 1e15
 """Beyond these sizes a number is written with three digits."""
 
+WRITTEN_OUT = 1e7
+"""Numbers below are written without a power of ten."""
+
 
 def count(number: int, noun: str) -> str:
     """A number with its noun.
@@ -32,11 +35,16 @@ def listing(names: Sequence[str], longest: int = 8) -> str:
 def plain(value: float, digits: int = 6) -> str:
     """A number with so many significant digits; three where it is so large or small that more would only be noise.
 
+    A power of ten stands only where the number has more than seven digits before its point, or four zeros behind it.
+
     >>> plain(0.000123456789), plain(8.123456789e35), plain(-3.14159e-21), plain(0.0)
     ('0.000123457', '8.12e+35', '-3.14e-21', '0')
+    >>> plain(-5234.5, 3), plain(1083.2, 3), plain(12345678.0, 3)
+    ('-5230', '1080', '1.23e+07')
     """
     sensible = value == 0 or SMALL <= abs(value) < LARGE
-    return f"{value:.{digits if sensible else min(digits, 3)}g}"
+    text = f"{value:.{digits if sensible else min(digits, 3)}g}"
+    return f"{float(text):.0f}" if "e+" in text and abs(float(text)) < WRITTEN_OUT else text
 
 
 def near_one(value: float) -> str:
@@ -47,7 +55,7 @@ def near_one(value: float) -> str:
     """
     short = 1 - value
     if not 0 < short < 0.01:
-        return f"{value:.3g}"
+        return plain(value, 3)
     return f"{value:.{min(12, 1 - math.floor(math.log10(short)))}f}".rstrip("0").rstrip(".")
 
 

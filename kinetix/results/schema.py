@@ -49,6 +49,7 @@ VARIABLES: tuple[Variable, ...] = (
     Variable("parameters", "fixed", _P, "label", "whether the parameter was kept at its value"),
     Variable("parameters", "at_bound", _P, "label", "the bound on which the estimate lies: lower, upper or empty"),
     Variable("parameters", "scale", _P, "label", "scale in which it was fitted: log or linear"),
+    Variable("parameters", "note", _P, "label", "what must be known to use it: the temperature at which it holds, or empty"),
     Variable("parameters", "derived", _D, "label", "quantity that follows from the parameters"),
     Variable("parameters", "derived_unit", _D, "label", "unit of the derived quantity"),
     Variable("parameters", "derived_value", _D, "derived", "value of the derived quantity"),

@@ -203,6 +203,7 @@ def _parameters(facts: FitFacts) -> xr.Dataset:
         "fixed": np.asarray(facts.fixed, dtype=bool),
         "at_bound": _texts(facts.at_bound),
         "scale": _texts(facts.scales),
+        "note": _texts(facts.parameter_notes or [""] * len(facts.parameter_names)),
     }
     units = {"parameter": _common(facts.units, "unit")}
     if facts.derived:

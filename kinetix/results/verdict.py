@@ -28,6 +28,8 @@ TOO_GOOD_P = 0.999
 
 RANGE_RATIO = 10.0
 LARGE_RELATIVE_ERROR = 0.5
+MANY_TIMES = 10.0
+"""A ratio from which on it is told as a multiple, no longer in percent."""
 
 
 def verdict(facts: FitFacts) -> str:
@@ -194,8 +196,8 @@ def _poorly_known(facts: FitFacts) -> Iterator[str]:
             lower, upper = (unit.from_si(end) for end in facts.interval_si[index])
             zero = ", which holds zero although the constant is positive" if lower <= 0 else ""
             yield (
-                f"{name} is poorly known: its standard error is {_percent(stderr / abs(value))} % of its value and its 95 % interval "
-                f"runs from {lower:.3g} to {_amount_reported(upper, unit, 3)}{zero}. Measure where it matters, or fix it."
+                f"{name} is poorly known: its standard error is {_share(stderr / abs(value))} its value and its 95 % interval "
+                f"runs from {plain(lower, 3)} to {_amount_reported(upper, unit, 3)}{zero}. Measure where it matters, or fix it."
             )
 
 
@@ -273,5 +275,6 @@ def _amount_reported(value: float, unit: Unit, digits: int) -> str:
     return plain(value, digits) if text == "1" else f"{plain(value, digits)} {text}"
 
 
-def _percent(share: float) -> str:
-    return f"{100 * share:.0f}" if share < 1e4 else f"{100 * share:.2g}"
+def _share(ratio: float) -> str:
+    """A standard error over its value, before "its value"."""
+    return f"{100 * ratio:.0f} % of" if ratio < MANY_TIMES else f"{plain(ratio, 2)} times"

@@ -183,6 +183,7 @@ def _facts(fitted: _Fitted, provenance: dict[str, Any]) -> FitFacts:
         covariance_si=covariance[np.ix_(shown, shown)],
         correlation=fitted.spread(linear.correlation)[np.ix_(shown, shown)],
         interval_si=np.stack([values - fitted.q * stderr, values + fitted.q * stderr], axis=1)[shown],
+        parameter_notes=tuple(_notes(problem)[i] for i in shown),
         derived=tuple(_derived(fitted, factor) for factor in problem.derived if _estimated(factor, table.fixed)),
         experiments=campaign.experiments,
         responses=problem.responses,
@@ -230,6 +231,15 @@ def _facts(fitted: _Fitted, provenance: dict[str, Any]) -> FitFacts:
         ),
         provenance=origin(problem) | provenance,
     )
+
+
+def _notes(problem: Problem) -> list[str]:
+    """Of each parameter: the temperature at which a constant that depends on it is stated."""
+    notes = [""] * len(problem.table.names)
+    for constant in problem.constants:
+        if constant.reference >= 0 and constant.inverse_T_ref:
+            notes[constant.reference] = f"at {constant.T_ref:.6g} K"
+    return notes
 
 
 def _estimated(factor: Derivable, fixed: np.ndarray) -> bool:

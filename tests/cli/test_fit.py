@@ -23,7 +23,7 @@ ANSWER = {
     "residuals.png",
 }
 KEYS = {"converged", "status", "objective", "n_observations", "n_parameters", "parameters"}
-PARAMETER_KEYS = {"value", "unit", "stderr", "lower95", "upper95", "fixed", "at_bound"}
+PARAMETER_KEYS = {"value", "unit", "stderr", "lower95", "upper95", "fixed", "at_bound", "note"}
 
 
 @pytest.fixture(scope="module")
@@ -139,7 +139,7 @@ def test_a_parameter_that_is_not_determined_is_told_and_ends_with_0(place):
     assert summary["parameters"]["r1.k"]["value"] == pytest.approx(0.1, rel=2e-3)
     assert summary["parameters"]["r1.k"]["stderr"] < 1e-4
     assert summary["parameters"]["feed.A"] == pytest.approx(
-        {"value": 1.3, "unit": "mol/L", "stderr": None, "lower95": None, "upper95": None, "fixed": False, "at_bound": None}
+        {"value": 1.3, "unit": "mol/L", "stderr": None, "lower95": None, "upper95": None, "fixed": False, "at_bound": None, "note": ""}
     )
     checked = run("check", "study.toml")
     assert checked.exit_code == 0

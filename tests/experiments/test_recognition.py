@@ -191,6 +191,7 @@ def test_ignore():
 @pytest.mark.parametrize(
     ("header", "words"),
     [
+        ("Yield [%]", 'under [responses] in a study: conversion = "1 - [A]/feed[A]"'),
         ("C_Q [mol/L]", "'C_Q [mol/L]' is neither a response (known: A, B, conversion) nor a condition (known: T, P, tau"),
         ("number", "list it under 'ignore'"),
         ("taau [min]", "Did you mean 'tau'?"),

@@ -10,6 +10,7 @@ import pytest
 
 from docs.site import pages
 from kinetix.rates import BOOKS
+from kinetix.reactors import REACTORS
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 
@@ -60,6 +61,13 @@ def test_every_law_and_reactor_has_its_page_with_formula_and_source():
         assert any(f'law = "{book.name}"' in text for text in laws.values())
         for option in book.options:
             assert any(f"| `{option}` |" in text for text in laws.values())
+
+
+def test_a_reactors_page_names_every_condition_it_can_need():
+    for name, text in pages.reactor_pages():
+        reactor = REACTORS[name]
+        needed = {*reactor.conditions, *(one for loading in reactor.loadings.values() if loading for one in loading.conditions)}
+        assert [one for one in needed if not re.search(rf"(?<![\w/]){re.escape(one)}(?![\w/])", text)] == [], name
 
 
 def test_docstrings_of_public_names_become_entries(site):

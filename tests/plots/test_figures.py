@@ -90,11 +90,22 @@ def test_profiles_have_a_panel_per_experiment_then_per_response():
     assert [panel.get_ylabel() for panel in many.axes] == ["A [mol/L]", "B [mol/L]", "T [°C]"]
 
 
+def test_a_title_says_what_tells_experiments_apart_and_nothing_twice():
+    facts = timed_facts(2)
+    cold, warm = (f"{T - 273.15:.5g} °C" for T in facts.conditions["T"].values_si)
+    named = FIGURES["profiles"](fit_tree(replace(facts, experiments=(cold, "warm"))))
+    assert named is not None
+    assert [panel.get_title() for panel in named.axes] == [cold, f"warm, T {warm}"]
+    single = FIGURES["profiles"](fit_tree(single_facts()))
+    assert single is not None
+    assert (single.axes[0].get_title(), single.axes[0].get_ylabel()) == ("", "A, B [mol/L]")
+
+
 def test_profiles_of_unlike_units_do_not_share_a_panel():
     facts = timed_facts()
     figure = FIGURES["profiles"](fit_tree(replace(facts, response_units=(facts.response_units[0], parse_unit("mol/m^3")))))
     assert figure is not None
-    assert [panel.get_ylabel() for panel in figure.axes] == ["A [mol/L]", "", "B [mol/m^3]", ""]
+    assert [panel.get_ylabel() for panel in figure.axes] == ["A [mol/L]", "", "B [mol/m³]", ""]
 
 
 def test_the_arrhenius_plot_is_a_straight_line_with_its_points():

@@ -100,6 +100,8 @@ def test_what_the_reader_needs_to_know_is_said():
         html_report(fit_tree(replace(timed_facts(), status=Status.TIME_LIMIT, experiment_status=(Status.SUCCESS, Status.STEP_LIMIT))))
     )
     assert failed.all("p")[1].text == "Did not converge"
+    assert section(failed, "reproduce").all("p")[-1].text.startswith("There is nothing to cite")
+    assert "no answer" in section(failed, "parameters").all("p")[0].text
     assert [row[-1] for row in cells(section(failed, "experiments").all("table")[0])] == ["success", "step limit"]
 
 

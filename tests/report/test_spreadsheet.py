@@ -10,7 +10,7 @@ from kinetix.report import parameters_csv
 from kinetix.results import fit_tree
 from tests.results.examples import steady_facts, timed_facts
 
-COLUMNS = ["name", "value", "unit", "stderr", "lower95", "upper95", "fixed", "at_bound", "derived"]
+COLUMNS = ["name", "value", "unit", "stderr", "lower95", "upper95", "fixed", "at_bound", "derived", "note"]
 
 
 def rows_of(tree) -> list[dict[str, str]]:
@@ -29,6 +29,8 @@ def test_everything_comes_back_to_the_last_digit():
     found = [[float(row[f"cov {name}"]) for name in ("r1.k_ref", "r1.Ea")] for row in rows[:2]]
     np.testing.assert_array_equal(found, tree["covariance/covariance"].values)
     assert (rows[2]["name"], rows[2]["derived"], rows[2]["cov r1.Ea"]) == ("r1.A", "true", "")
+    noted = rows_of(fit_tree(replace(timed_facts(), parameter_notes=("at 340 K", ""))))
+    assert [row["note"] for row in noted] == ["at 340 K", "", "from ln A"]
     assert float(rows[2]["upper95"]) == group["derived_upper95"].values[0]
 
 

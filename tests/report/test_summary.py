@@ -23,7 +23,7 @@ def test_the_promised_keys_and_values():
     assert found["objective"] == facts.ssr
     assert (found["n_observations"], found["n_parameters"]) == (31, 2)
     k = found["parameters"]["r1.k_ref"]
-    assert set(k) == {"value", "unit", "stderr", "lower95", "upper95", "fixed", "at_bound"}
+    assert set(k) == {"value", "unit", "stderr", "lower95", "upper95", "fixed", "at_bound", "note"}
     np.testing.assert_allclose(
         [k["value"], k["stderr"], k["lower95"]], np.array([facts.values_si[0], facts.stderr_si[0], facts.interval_si[0, 0]]) * 60
     )
@@ -48,6 +48,7 @@ def test_what_does_not_exist_is_null():
         "unit": "kJ/mol",
         "fixed": True,
         "at_bound": None,
+        "note": "",
     }
     assert found["parameters"]["r1.K"]["at_bound"] == "upper"
     assert found["statistics"]["condition_number"] is None

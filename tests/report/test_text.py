@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import xarray as xr
 
 from kinetix.report import sigma_sentence, text_report
 from kinetix.report.numbers import estimate
@@ -45,6 +46,15 @@ def test_fixed_and_bound_parameters_have_remarks_and_no_error():
     assert line_of(report, "r1.K") == "r1.K 2.3 - - - - at upper bound 2.3"
     assert "1 warning below." in report
     assert "chi-square" in report
+
+
+def test_a_constant_that_depends_on_temperature_says_where_it_holds():
+    tree = fit_tree(replace(timed_facts(), parameter_notes=("at 340 K", "")))
+    assert line_of(text_report(tree), "r1.k_ref").endswith(" at 340 K")
+    held = fit_tree(replace(timed_facts(), parameter_notes=("at 340 K", ""), fixed=np.array([True, False])))
+    assert line_of(text_report(held), "r1.k_ref").endswith(" at 340 K; fixed")
+    tree["parameters"] = xr.DataTree(tree["parameters"].to_dataset().drop_vars("note"))  # as a file of an older version
+    assert line_of(text_report(tree), "r1.k_ref").endswith("1/min")
 
 
 @pytest.mark.parametrize("facts", [timed_facts(40), single_facts(), steady_facts(), replace(timed_facts(), status=Status.TIME_LIMIT)])

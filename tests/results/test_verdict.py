@@ -228,6 +228,8 @@ def test_a_positive_constant_with_an_error_of_its_own_size():
     assert "holds zero although the constant is positive" in sentence
     assert "-0.0303 to 0.334 1/min" in sentence
     assert warn_sentences(replace(vague, scales=("linear", "linear"))) == []
+    lost = replace(vague, stderr_si=np.array([840 * k, 700.0]))
+    assert "its standard error is 840 times its value" in one_warning(lost)
 
 
 def test_failed_experiments_are_named_together():
