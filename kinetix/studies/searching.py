@@ -128,7 +128,13 @@ def search(problem: Problem, evaluator: Evaluator, limits: FitLimits, on_iterati
         short = replace(options, max_iterations=EXCHANGE_ITERATIONS)
         outcomes += [_from(problem, evaluator, start, short, None) for start in _exchanged(problem, best)]
     how = f"the starts of {_named(table, searched)} come from the data: {starting.describe(len(starts))}" if searched.size else ""
-    remarks += [*_other_optima(problem, best, outcomes), *_run_away(problem, best), *_advice(problem, best, looked)]
+    remarks += [*_other_optima(problem, best, outcomes), *_run_away(problem, best)]
+    if best.status in (Status.NOT_CONVERGED, Status.NOT_MOVED) and best.failed is not None:
+        reason = f"next to where it ended not everything can be simulated. {failing(problem, evaluator(best.failed))}"
+        best = replace(best, message=f"{best.message}; {reason}".rstrip("."))
+        remarks.append(f"The search could not go on: {reason}")
+    else:
+        remarks += _advice(problem, best, looked)
     return Found(problem, best, searched, how, tuple(remarks))
 
 
