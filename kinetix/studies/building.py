@@ -281,6 +281,17 @@ def _noise(study: Study, responses: Mapping[str, Dimension | None]) -> dict[str,
     return out
 
 
+def to_be_fitted(study: Study, problem: Problem) -> Problem:
+    """The problem of a study for a fit.
+
+    Warns:
+        KinetixWarning: the study has times of a simulation, which the fit of its data does not look at.
+    """
+    idle = study.data is not None and study.simulate.times is not None
+    told = ["[simulate] times: for kinetix simulate only; a fit takes the times of its data."] if idle else []
+    return replace(problem, campaign=suspected(problem.campaign, told))
+
+
 def simulated_times(study: Study) -> tuple[np.ndarray, Unit]:
     """Times of `[simulate]`, s, and the unit they are written in; one zero where none are written."""
     written = study.simulate.times

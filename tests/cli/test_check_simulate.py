@@ -111,6 +111,17 @@ def test_a_mistake_in_simulate_is_told_beside_data_as_well(place):
     ]
 
 
+def test_times_of_a_simulation_beside_data_are_told(place):
+    (place / "batch.csv").write_text("time [s],A [mol/L]\n50,1.21\n100,0.74\n200,0.27\n", encoding="utf-8")
+    path = place / "batch.toml"
+    path.write_text(BATCH.replace('k = "0.01 1/s"', 'k = { start = "0.01 1/s" }') + '[data]\nfiles = ["batch.csv"]\n', encoding="utf-8")
+    words = "[simulate] times: for kinetix simulate only; a fit takes the times of its data."
+    assert run("check", path).stderr == f"warning: {words}\n"
+    assert run("fit", path, "--quiet").stderr == f"warning: {words}\n"
+    assert words in read_tree(place / "batch-fit" / "fit.nc").attrs["warnings"]
+    assert run("simulate", path).stderr == ""
+
+
 def test_the_values_of_a_fit_are_taken_at_their_reference_temperature(place):
     """A study at one temperature far from the data's, simulated with the constants of a fit to exact data of three temperatures."""
     fitted = run("fit", write_tank(place, scatter=0.0), "--quiet")
