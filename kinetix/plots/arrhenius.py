@@ -55,8 +55,8 @@ def arrhenius(tree: xr.DataTree) -> Figure | None:
     points = ", and the measured constants (circles)" if "point_T" in group.data_vars else ""
     return captioned(
         page.figure,
-        "The constants of the rate laws on a logarithmic scale against the reciprocal temperature, over the temperatures of the data: the fit (lines), "
-        f"its 95 % band from the joint covariance (shaded){points}.",
+        "The constants of the rate laws on a logarithmic scale against the reciprocal temperature, over the temperatures of the data: "
+        f"the fit (lines), its 95 % band from the joint covariance (shaded){points}.",
     )
 
 

@@ -163,7 +163,7 @@ def _facts(fitted: _Fitted, provenance: dict[str, Any]) -> FitFacts:
     problem, outcome, linear, values = fitted.problem, fitted.outcome, fitted.linear, fitted.values
     table, campaign, weights = problem.table, problem.campaign, problem.weights
     shown = table.shown
-    listed = [table.parameters[i] for i in shown]
+    listed = table.listed
     covariance = fitted.spread(linear.covariance * np.outer(fitted.slope, fitted.slope))
     stderr = np.sqrt(np.diag(covariance))
     given = problem.sigma_meaning != "estimated"
@@ -171,8 +171,8 @@ def _facts(fitted: _Fitted, provenance: dict[str, Any]) -> FitFacts:
     return FitFacts(
         title=problem.title,
         parameter_names=tuple(p.name for p in listed),
-        values_si=values[shown],
-        start_si=table.start[shown],
+        values_si=table.listed_values(values),
+        start_si=table.listed_values(table.start),
         lower_si=np.array([p.lower for p in listed]),
         upper_si=np.array([p.upper for p in listed]),
         units=tuple(p.unit for p in listed),

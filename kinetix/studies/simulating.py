@@ -43,7 +43,7 @@ def simulate_problem(problem: Problem) -> xr.DataTree:
         raise StudyError('No times to simulate. Write times = "0:60:61 min" under [simulate]; in Python times="0:60:61 min".')
     with float64():
         prediction = jax.jit(predict)(problem.model, jnp.asarray(problem.table.start), problem.lanes)
-    shown = [problem.table.parameters[i] for i in problem.table.shown]
+    shown = problem.table.listed
     return simulation_tree(
         SimulationFacts(
             title=problem.title,
@@ -104,7 +104,7 @@ def at_times(problem: Problem, times: np.ndarray, unit: Unit) -> Problem:
 def describe_problem(problem: Problem) -> list[str]:
     """What a problem means, as lines of text: reactions and laws as computed, conserved totals, parameters, data."""
     lines = [_line(row) for row in describe_model(problem)]
-    for p in (problem.table.parameters[i] for i in problem.table.shown):
+    for p in problem.table.listed:
         value = "?" if np.isnan(p.start) else f"{float(p.unit.from_si(p.start)):.6g}"
         number = f"{p.name} = {value} {p.unit.text}"
         bounds = (
