@@ -26,6 +26,10 @@ fits hold one doubtful by chance, a thousand hold one without agreement."""
 TOO_GOOD_P = 0.999
 """Probability above which the residuals are smaller than the given sigma can explain."""
 
+COMPUTED = 1e-6
+"""Share of the measured values (in the norm of the objective) below which residuals are no scatter: nothing is measured as closely, and
+tables of computed values have about six digits."""
+
 RANGE_RATIO = 10.0
 LARGE_RELATIVE_ERROR = 0.5
 
@@ -63,6 +67,7 @@ def warn_sentences(facts: FitFacts) -> list[str]:
         *_poorly_known(facts),
         *_few_degrees_of_freedom(facts),
         *_surprising_chi_square(facts),
+        *_computed(facts),
         *_worse_than_the_mean(facts),
         *_unweighted_ranges(facts),
     ]
@@ -232,6 +237,15 @@ def _surprising_chi_square(facts: FitFacts) -> Iterator[str]:
         )
     elif facts.p_value > TOO_GOOD_P:
         yield f'{figures}, far below what the given sigma explains: sigma is probably too large. Correct it, or write sigma = "scaled".'
+
+
+def _computed(facts: FitFacts) -> Iterator[str]:
+    size = float(np.linalg.norm((facts.observed_si * facts.weights_si)[facts.mask]))
+    if facts.status.ok and facts.dof > 0 and size > 0 and np.sqrt(facts.ssr) <= COMPUTED * size:
+        yield (
+            "The model meets the values to better than one part in a million, as it does where the data were computed with it: the scatter "
+            "of the residuals, and the errors that rest on it, say nothing about a measurement."
+        )
 
 
 def _worse_than_the_mean(facts: FitFacts) -> Iterator[str]:

@@ -26,16 +26,15 @@ from kinetix.studies.evaluator import Evaluator
 from kinetix.studies.problem import Problem, only_measured, temperature_without_effect, temperatures
 from kinetix.studies.provenance import condition_columns
 from kinetix.studies.provenance import provenance as origin
-from kinetix.studies.searching import EXACT, NO_LIMITS, FitLimits, Found, data_size, failing, search
+from kinetix.studies.searching import EXACT, NO_LIMITS, FitLimits, Found, failing, search
 from kinetix.studies.suspicions import negative_constants
 from kinetix.units import Unit
 
 CURVE_POINTS = 121
+"""Points of a smooth curve in a figure."""
 
 PART = 0.01
 """Share of a direction from which on a parameter is named in it."""
-
-"""Points of a smooth curve in a figure."""
 
 
 def fit_problem(
@@ -226,7 +225,6 @@ def _facts(fitted: _Fitted, provenance: dict[str, Any]) -> FitFacts:
             *fitted.found.remarks,
             *temperature_without_effect(problem),
             *negative_constants(problem, fitted.values),
-            *_exact(fitted),
         ),
         provenance=origin(problem) | provenance,
     )
@@ -297,17 +295,6 @@ def _term(coefficient: float, parameter: Parameter) -> str:
     if parameter.scale == "log":
         return f"{number} ln {parameter.name}"
     return f"{number} {parameter.name}" + ("" if parameter.unit.dimension.dimensionless else f" [{parameter.unit.text}]")
-
-
-def _exact(fitted: _Fitted) -> Iterator[str]:
-    """A sentence about residuals that are rounding: the data then come from this model, and their scatter says nothing."""
-    problem, outcome = fitted.problem, fitted.outcome
-    integrated = float(np.max(problem.model.options.rtol)) if problem.timed else 0.0
-    if outcome.status.ok and fitted.linear.dof > 0 and np.sqrt(outcome.ssr) <= max(1e-12, integrated) * data_size(problem):
-        yield (
-            "The model meets every value to rounding, as it does where the data were computed with it: the scatter of the residuals, "
-            "and the errors that rest on it, say nothing about a measurement."
-        )
 
 
 def _profiles(problem: Problem, evaluator: Evaluator, theta: np.ndarray) -> Dense:

@@ -22,6 +22,15 @@ def test_a_good_fit_has_no_warning():
     assert warn_sentences(timed_facts()) == []
 
 
+@pytest.mark.parametrize("facts", [timed_facts(), replace(steady_facts(), at_bound=("", "", ""))], ids=["batch", "tank"])
+@pytest.mark.parametrize(("share", "told"), [(0.9e-6, True), (1.1e-6, False)])
+def test_data_that_were_computed_with_the_model(facts, share, told):
+    """One criterion for every reactor: the norm of the residuals over that of the values, both over sigma or in the data's units."""
+    values = (facts.observed_si * facts.weights_si)[facts.mask]
+    close = replace(facts, ssr=share**2 * np.sum(values**2))
+    assert any("one part in a million" in sentence for sentence in warn_sentences(close)) == told
+
+
 def test_a_good_fit_is_called_so():
     text = verdict(timed_facts())
     assert text.startswith("The fit converged after 5 iterations: 2 parameters from 31 observations.")
