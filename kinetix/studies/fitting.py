@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from kinetix.analyses.covariance import LinearCovariance, linear_covariance, quantile, shares
-from kinetix.errors import ParameterError, SolveError
+from kinetix.errors import DataError, ParameterError, SolveError
 from kinetix.estimation import Iteration, Outcome
 from kinetix.estimation.residuals import Evaluation
 from kinetix.parameters import ConstantBindings, Derivable, DerivedEntropy, Parameter
@@ -27,7 +27,7 @@ from kinetix.studies.problem import Problem, only_measured, temperature_without_
 from kinetix.studies.provenance import condition_columns
 from kinetix.studies.provenance import provenance as origin
 from kinetix.studies.searching import EXACT, NO_LIMITS, FitLimits, Found, failing, search
-from kinetix.studies.suspicions import negative_constants
+from kinetix.studies.suspicions import negative_constants, only_zeros
 from kinetix.units import Unit
 
 CURVE_POINTS = 121
@@ -50,12 +50,15 @@ def fit_problem(
 
     Raises:
         ParameterError: nothing to estimate, or nothing measured.
+        DataError: nothing but zeros measured.
         SolveError: the start cannot be simulated.
     """
     if not len(problem.table.free):
         raise ParameterError('Nothing to estimate: every parameter is known. Write { start = "..." } for those that the data shall decide.')
     if not problem.weights.any():
         raise ParameterError("Nothing measured: the data hold no value of any response.")
+    if zeros := only_zeros(problem):
+        raise DataError(*zeros)
     problem = only_measured(problem)
     if starting.missing(problem.table).size:
         starting.can_search(problem)

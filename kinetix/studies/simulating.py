@@ -24,6 +24,7 @@ from kinetix.studies.evaluator import Evaluator
 from kinetix.studies.problem import Problem, temperature_without_effect
 from kinetix.studies.provenance import condition_columns, provenance
 from kinetix.studies.searching import parameter_sizes, search_options, sum_of_squares
+from kinetix.studies.suspicions import only_zeros
 from kinetix.units import Unit
 
 DOUBTFUL_CONDITION = 1e6
@@ -134,7 +135,7 @@ def check_problem(problem: Problem) -> list[str]:
         return [*lines, "nothing measured: this study can be simulated, not fitted"]
     if not len(problem.table.free):
         return [*lines, "nothing to estimate: every parameter is known"]
-    lines += [f"attention: {sentence}" for sentence in temperature_without_effect(problem)]
+    lines += [f"attention: {sentence}" for sentence in (*temperature_without_effect(problem), *only_zeros(problem))]
     unknown = starting.missing(problem.table)
     if unknown.size:
         return [*lines, f"to be found from the data: starts of {listing([problem.table.names[i] for i in unknown])}"]
