@@ -12,8 +12,9 @@ import numpy as np
 
 from kinetix.constants import GAS_CONSTANT
 from kinetix.results.facts import FitFacts
-from kinetix.results.phrases import correlation, count, listing, near_one, plain, probability
+from kinetix.results.phrases import correlation, count, how_ended, listing, near_one, plain, probability
 from kinetix.results.schema import unit_text
+from kinetix.status import Status
 from kinetix.units import Unit
 
 STRONG_CORRELATION = 0.98
@@ -107,13 +108,16 @@ def _not_converged(facts: FitFacts) -> Iterator[str]:
 
 
 def _failed_experiments(facts: FitFacts) -> Iterator[str]:
-    failed: dict[str, list[str]] = {}
-    for name, status in zip(facts.experiments, facts.experiment_status, strict=True):
+    failed: dict[Status, list[int]] = {}
+    for i, status in enumerate(facts.experiment_status):
         if not status.ok:
-            failed.setdefault(status.sentence, []).append(name)
-    for sentence, names in failed.items():
-        noun = "Experiment" if len(names) == 1 else "Experiments"
-        yield f"{noun} {listing(names)} could not be simulated: {sentence}."
+            failed.setdefault(status, []).append(i)
+    unit = facts.time_unit
+    for status, members in failed.items():
+        noun = "Experiment" if len(members) == 1 else "Experiments"
+        reached = 0.0 if unit is None else unit.from_si(facts.experiment_reached_si[members])
+        ended = how_ended(status, reached, "" if unit is None else unit.text)
+        yield f"{noun} {listing([facts.experiments[i] for i in members])} could not be simulated: {ended}."
 
 
 def _undetermined(facts: FitFacts) -> list[str]:

@@ -199,6 +199,7 @@ def _facts(fitted: _Fitted, provenance: dict[str, Any]) -> FitFacts:
         weighted_residuals=np.where(weights > 0, (fitted.observed - fitted.predicted) * weights, np.nan),
         experiment_status=tuple(Status(int(s)) for s in np.asarray(fitted.final.status)),
         experiment_steps=np.asarray(fitted.final.steps, dtype=np.int64),
+        experiment_reached_si=np.asarray(fitted.final.t_reached),
         sigma_meaning=problem.sigma_meaning,
         s=linear.s,
         ssr=ssr,

@@ -23,7 +23,7 @@ from kinetix.studies.describing import Row, describe_experiments, describe_model
 from kinetix.studies.evaluator import Evaluator
 from kinetix.studies.problem import Problem, temperature_without_effect
 from kinetix.studies.provenance import condition_columns, provenance
-from kinetix.studies.searching import parameter_sizes, search_options, sum_of_squares
+from kinetix.studies.searching import failures, parameter_sizes, search_options, sum_of_squares
 from kinetix.studies.suspicions import only_zeros
 from kinetix.units import Unit
 
@@ -59,6 +59,7 @@ def simulate_problem(problem: Problem) -> xr.DataTree:
             predicted_si=np.asarray(prediction.values),
             experiment_status=tuple(Status(int(status)) for status in np.asarray(prediction.status)),
             experiment_steps=np.asarray(prediction.steps, dtype=np.int64),
+            experiment_reached_si=np.asarray(prediction.t_reached),
             conditions=condition_columns(problem.campaign),
             notes=problem.campaign.notes,
             provenance=provenance(problem),
@@ -141,9 +142,8 @@ def check_problem(problem: Problem) -> list[str]:
         return [*lines, f"to be found from the data: starts of {listing([problem.table.names[i] for i in unknown])}"]
     evaluation = Evaluator(problem)(problem.table.free_start())
     R = np.asarray(evaluation.R)
-    for name, status in zip(problem.campaign.experiments, np.asarray(evaluation.status), strict=True):
-        if not Status(int(status)).ok:
-            lines.append(f"attention: experiment '{name}' cannot be simulated at the start: {Status(int(status)).sentence}")
+    for name, ended in failures(problem, evaluation):
+        lines.append(f"attention: experiment '{name}' cannot be simulated at the start: {ended}")
     if not np.isfinite(R).all():
         return [*lines, "attention: the gradient at the start is not finite"]
     lines.append(f"sum of squared weighted residuals at the start: {plain(sum_of_squares(R))}")

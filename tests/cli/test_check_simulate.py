@@ -67,8 +67,11 @@ def test_an_experiment_that_cannot_be_simulated_is_told_with_1(place):
     assert result.exit_code == 1
     (problem,) = errors(result)
     assert problem.startswith("experiment '1' could not be simulated: the step limit was reached")
-    predicted = read_tree(place / "profiles.nc")["simulation"]["predicted"].sel(response="A").values[0]
-    np.testing.assert_allclose(predicted, [2 * np.exp(-0.01), np.nan], rtol=1e-6)
+    simulation = read_tree(place / "profiles.nc")["simulation"].to_dataset()
+    np.testing.assert_allclose(simulation["predicted"].sel(response="A").values[0], [2 * np.exp(-0.01), np.nan], rtol=1e-6)
+    reached = simulation["t_reached"].item()
+    assert 1 <= reached < 1e6 and simulation["t_reached"].attrs["units"] == "s"
+    assert problem.endswith(f"; time reached {reached:.4g} s.")
 
 
 def test_many_responses_stand_in_several_tables(place):

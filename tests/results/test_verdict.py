@@ -241,4 +241,8 @@ def test_a_positive_constant_with_an_error_of_its_own_size():
 
 def test_failed_experiments_are_named_together():
     facts = replace(timed_facts(3), experiment_status=(Status.STEP_LIMIT, Status.SUCCESS, Status.STEP_LIMIT))
-    assert one_warning(facts).startswith("Experiments run 1 and run 3 could not be simulated: the step limit was reached")
+    reached = replace(facts, experiment_reached_si=np.array([30.0, 840.0, 200.0]))
+    assert one_warning(reached).startswith("Experiments run 1 and run 3 could not be simulated: the step limit was reached")
+    assert one_warning(reached).endswith("; times reached 0.5 to 3.333 min.")
+    tank = replace(steady_facts(), at_bound=("", "", ""), experiment_status=(Status.STEP_LIMIT,) * len(steady_facts().experiments))
+    assert "reached 0" not in " ".join(warn_sentences(tank))
