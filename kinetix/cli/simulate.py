@@ -85,10 +85,14 @@ def simulate(
 
 
 def _failed(tree: xr.DataTree) -> Iterator[str]:
-    status = tree["simulation"].to_dataset()["status"]
-    for name, code in zip(status["experiment"].values, status.values, strict=True):
+    from kinetix.results.phrases import how_ended
+
+    data = tree["simulation"].to_dataset()
+    timed = "t_reached" in data
+    for i, (name, code) in enumerate(zip(data["experiment"].values, data["status"].values, strict=True)):
         if not Status(int(code)).ok:
-            yield f"experiment '{name}' could not be simulated: {Status(int(code)).sentence}."
+            reached, unit = (data["t_reached"].values[i], data["t_reached"].attrs["units"]) if timed else (0.0, "")
+            yield f"experiment '{name}' could not be simulated: {how_ended(Status(int(code)), reached, unit)}."
 
 
 def _print_table(tree: xr.DataTree) -> None:

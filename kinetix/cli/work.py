@@ -76,10 +76,10 @@ def source_of(path: Path) -> Source:
 
 
 def problem_of(source: Source, *, predict_all: bool = False) -> tuple[Study, Problem]:
-    """A study, validated and put together with its data; it predicts what was measured, or everything."""
+    """A study, validated and put together with its data: for a fit, or to predict everything."""
     from kinetix.io import read_tables
     from kinetix.simulation import all_responses, measured_responses
-    from kinetix.studies import build_problem, check_study, parse_study
+    from kinetix.studies import build_problem, check_study, parse_study, to_be_fitted
 
     study = parse_study(source.study, source.name)
     data, tables = study.data, []
@@ -92,7 +92,9 @@ def problem_of(source: Source, *, predict_all: bool = False) -> tuple[Study, Pro
             check_study(study)
     problems.raise_if_any(InputError)
     try:
-        return study, build_problem(study, tables, all_responses if predict_all else measured_responses)
+        if predict_all:
+            return study, build_problem(study, tables, all_responses)
+        return study, to_be_fitted(study, build_problem(study, tables, measured_responses))
     except InputError as error:
         names = tuple(table.source for table in tables)  # a problem of the data begins with its file
         raise InputError(*(said if said.startswith(names) else f"{source.place}{said}" for said in error.problems)) from None

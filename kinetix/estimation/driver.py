@@ -29,6 +29,9 @@ PROBES = (-30.0, -10.0, -3.0, -1.0, 1.0, 3.0, 10.0, 30.0)
 BETTER = 1e-6
 """Relative decrease of the sum of squares by which another place counts as better."""
 
+NEXT = 1e-3
+"""A point is next to another where the residuals differ by less than this share of their norm, to first order."""
+
 Evaluate: TypeAlias = Callable[[np.ndarray], tuple[ArrayLike, jax.Array | int]]
 """theta [p] -> (R [p + 1, p + 1] triangle of [J r], number of failed parts)."""
 
@@ -83,6 +86,8 @@ class Outcome:
     """What the residuals determine at `theta`."""
     unseen: np.ndarray
     """Which parameters have changed no residual at any accepted point [p]."""
+    failed: np.ndarray | None
+    """A trial next to `theta` that could not be evaluated [p]; None where the search met none."""
     seconds: float
 
     @property
@@ -172,6 +177,7 @@ class _Search:
     begun: float
     history: list[Iteration] = field(default_factory=list)
     evaluations: int = 0
+    failed: np.ndarray | None = None
     stopped: Status | None = None
 
     def run(self, state: State) -> tuple[State, Status]:
@@ -181,10 +187,12 @@ class _Search:
                 ended = self._limit()
                 if ended is not None:
                     return state, ended
-                R, n_bad = self._evaluated(trust_region.propose(state))
+                trial = np.array(trust_region.propose(state))
+                R, n_bad = self._evaluated(trial)
                 row = state
                 with np.errstate(all="ignore"):
                     state = trust_region.update(state, R, n_bad, self.options.tolerances)
+                self.failed = trial if n_bad else self.failed
                 self._tell(row, state)
         except KeyboardInterrupt:
             if not trust_region.done(state):
@@ -294,6 +302,7 @@ def _nothing_to_fit(evaluate: Evaluate, theta: np.ndarray, begun: float) -> Outc
         rank_ratio=1.0,
         determination=determine(np.zeros((0, 0)), none),
         unseen=none,
+        failed=None,
         seconds=time.perf_counter() - begun,
     )
 
@@ -319,8 +328,17 @@ def _outcome(state: State, status: Status, search: _Search, tolerances: Toleranc
         rank_ratio=float(found.ratio) if started else np.nan,
         determination=found,
         unseen=np.asarray(state.scale <= state.view.floor) & (lower < upper),
+        failed=_nearby(state, search.failed),
         seconds=time.perf_counter() - search.begun,
     )
+
+
+def _nearby(state: State, trial: np.ndarray | None) -> np.ndarray | None:
+    """The trial, if the step to it changes the residuals by a small part of them only."""
+    if trial is None or not np.isfinite(state.view.ssr):
+        return None
+    change = np.linalg.norm(np.asarray(state.R)[:-1, :-1] @ (trial - np.asarray(state.theta)))
+    return trial if change <= NEXT * np.sqrt(float(state.view.ssr)) else None
 
 
 def _message(state: State, status: Status, evaluations: int) -> str:

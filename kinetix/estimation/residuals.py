@@ -11,8 +11,8 @@ import jax.numpy as jnp
 
 from kinetix.estimation.triangles import merge, triangle
 
-Predict = Callable[[Any, jax.Array, Mapping[str, Any]], tuple[jax.Array, jax.Array, jax.Array]]
-"""`(model, theta, lanes) -> (values, status, steps)`; see `kinetix.simulation.predict`."""
+Predict = Callable[[Any, jax.Array, Mapping[str, Any]], tuple[jax.Array, jax.Array, jax.Array, jax.Array]]
+"""`(model, theta, lanes) -> (values, status, steps, t_reached)`; see `kinetix.simulation.predict`."""
 
 ROWS_IN_BLOCK = 16_384
 """Residuals whose Jacobian is held at a time."""
@@ -25,7 +25,7 @@ class Evaluation(NamedTuple):
         R: triangle of [J r], (free + 1, free + 1); r = (predicted - observed) weight.
         bad: number of measured values without a finite prediction.
         values: predictions, SI, (lane, time, response).
-        status, steps: of the solves, (lane,).
+        status, steps, t_reached: of the solves, (lane,).
     """
 
     R: jax.Array
@@ -33,6 +33,7 @@ class Evaluation(NamedTuple):
     values: jax.Array
     status: jax.Array
     steps: jax.Array
+    t_reached: jax.Array
 
 
 def lanes_per_block(lanes: int, rows_per_lane: int) -> int:
@@ -80,17 +81,17 @@ def evaluate(
         used = (own_weights > 0) & real[:, None, None]
 
         def residuals(theta: jax.Array) -> tuple[jax.Array, tuple[jax.Array, ...]]:
-            values, status, steps = predict(model, theta, own_lanes)
+            values, *ended = predict(model, theta, own_lanes)
             difference = jnp.where(used, values - own_observed, 0.0) * own_weights
-            return difference.reshape(-1), (difference.reshape(-1), values, status, steps)
+            return difference.reshape(-1), (difference.reshape(-1), values, *ended)
 
-        jacobian, (r, values, status, steps) = jax.jacfwd(residuals, has_aux=True)(theta)
+        jacobian, (r, values, *ended) = jax.jacfwd(residuals, has_aux=True)(theta)
         bad = jnp.sum(used & ~jnp.isfinite(values))
-        return Evaluation(triangle(jacobian, r), bad, values, status, steps)
+        return Evaluation(triangle(jacobian, r), bad, values, *ended)
 
     parts = jax.lax.map(one, (jax.tree.map(cut, lanes), cut(observed), cut(weights), padding))
 
     def whole(array: jax.Array) -> jax.Array:
         return array.reshape(blocks * block, *array.shape[2:])[:size]
 
-    return Evaluation(merge(parts.R), jnp.sum(parts.bad), whole(parts.values), whole(parts.status), whole(parts.steps))
+    return Evaluation(merge(parts.R), jnp.sum(parts.bad), *map(whole, parts[2:]))

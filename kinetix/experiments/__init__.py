@@ -6,7 +6,7 @@ Files are opened by `kinetix.io.tables.read_table`.
 
 from kinetix.experiments.building import build_campaign
 from kinetix.experiments.campaign import Campaign, Remark, ResponseColumn, suspected
-from kinetix.experiments.plausibility import LONGEST, odd_constants, require_possible
+from kinetix.experiments.plausibility import LONGEST, odd_constants, require_possible, without_effect
 from kinetix.experiments.readings import Noise
 from kinetix.experiments.recognition import Recognition, recognise
 from kinetix.experiments.table import Header, Layout, Table, parse_header, parse_table, table_of_cells
@@ -31,4 +31,5 @@ __all__ = [
     "require_possible",
     "suspected",
     "table_of_cells",
+    "without_effect",
 ]

@@ -21,6 +21,7 @@ from kinetix.experiments.plausibility import (
     odd_readings,
     odd_temperatures,
     odd_times,
+    without_effect,
 )
 from kinetix.experiments.readings import Noise, check_negative_readings, fill_sigma, responses_of
 from kinetix.experiments.recognition import check_columns, recognise
@@ -72,7 +73,7 @@ def build_campaign(
 
     Warns:
         KinetixWarning: each of the campaign's warnings: a temperature column outside 150-3000 K, a time beyond ten years, a
-            concentration clearly below zero, two equal tables.
+            concentration clearly below zero, a condition that changes nothing, two equal tables.
 
     >>> from kinetix.experiments.table import parse_table
     >>> from kinetix.units import CONCENTRATION, TEMPERATURE
@@ -113,6 +114,7 @@ def build_campaign(
         problems.add(f"{', '.join(table.source for table in tables)}: no row holds a number of the model.")
     problems.raise_if_any(DataError)
     suspicions = [*odd_constants(conditions)] if temperatures else []
+    suspicions += without_effect(conditions, vocabulary, sheets)
     suspicions += [sentence for table in tables for sentence in table.warnings]
     for sheet in sheets:
         suspicions += odd_times(sheet)

@@ -146,6 +146,17 @@ def odd_constants(conditions: Mapping[str, Quantity]) -> Iterator[str]:
         yield f"{odd} Write allow_temperature = true under [conditions] to go on without this warning."
 
 
+def without_effect(constants: Iterable[str], vocabulary: Vocabulary, sheets: Iterable[Sheet] = ()) -> Iterator[str]:
+    """A condition that is given, for all experiments or in a column, and changes nothing."""
+    for name in vocabulary.idle:
+        places = [f"[conditions] {name}"] if name in constants else []
+        for sheet in sheets:
+            column = sheet.recognition.find("condition", name)
+            places += [f"{sheet.table.source}, column '{column.header.text}'"] if column else []
+        for place in places:
+            yield f"{place}: nothing in the model depends on it yet. It changes nothing."
+
+
 def odd_times(sheet: Sheet) -> Iterator[str]:
     """A time of more than ten years is probably in another unit than its header says, or a date in seconds."""
     column = sheet.recognition.find("time")

@@ -21,6 +21,7 @@ class Vocabulary:
         conditions: names that may be set, with their dimensions (None: any): `T`, `P`, `tau`, `1/tau`, `V`, `Q`, `feed.A`, `initial.A`, ...
         timed: rows are times within experiments (batch); otherwise every row is an experiment of its own.
         needs_unit: every number needs a unit; otherwise (explicit models) a column without a unit is dimensionless.
+        idle: conditions that may be set and change nothing.
     """
 
     species: tuple[str, ...] = ()
@@ -28,6 +29,7 @@ class Vocabulary:
     conditions: Mapping[str, Dimension | None] = field(default_factory=dict)
     timed: bool = False
     needs_unit: bool = True
+    idle: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

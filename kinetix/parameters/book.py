@@ -122,7 +122,9 @@ class ConstantBook:
         known_entropy = value if spec.factor and isinstance(value, Quantity) else None
         if known_entropy is not None:
             factor = eyring_factor(1.0) * standard * math.exp(known_entropy.si / GAS_CONSTANT)
-            literal = Parameter(f"kB/h*exp(({known_entropy})/R)", si_unit(dimension), factor, -np.inf, np.inf, "linear", True, literal=True)
+            entropy = Parameter(f"{stem}.dS", known_entropy.unit, known_entropy.si, -np.inf, np.inf, "linear", True)
+            text = f"kB/h*exp({entropy.name}/R)"
+            literal = Parameter(text, si_unit(dimension), factor, -np.inf, np.inf, "linear", True, literal=True, written=entropy)
             reference = self._placed(literal)
         else:
             T_ref = self._temperature(name, spec)

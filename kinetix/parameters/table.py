@@ -28,6 +28,7 @@ class Parameter:
         scale: coordinate of the fit: "log" or "linear".
         fixed: known, or kept.
         literal: a number that the rate law itself fixes (a known order, a reference concentration); not shown among the parameters.
+        written: the known number from which a literal was computed, listed in its place.
     """
 
     name: str
@@ -38,6 +39,7 @@ class Parameter:
     scale: str
     fixed: bool
     literal: bool = False
+    written: Parameter | None = None
 
 
 def parameter(name: str, number: Number, dimension: Dimension | None, positive: bool, reporting: Reporting | None = None) -> Parameter:
@@ -157,7 +159,18 @@ class ParameterTable:
     @property
     def shown(self) -> np.ndarray:
         """Positions of the parameters that results list, (shown,)."""
-        return np.array([i for i, p in enumerate(self.parameters) if not p.literal], dtype=np.int32)
+        return np.array([i for i, p in enumerate(self.parameters) if p.written is not None or not p.literal], dtype=np.int32)
+
+    @property
+    def listed(self) -> tuple[Parameter, ...]:
+        """The parameters as results list them, (shown,)."""
+        return tuple(self.parameters[i].written or self.parameters[i] for i in self.shown)
+
+    def listed_values(self, values: np.ndarray) -> np.ndarray:
+        """Physical values (parameter,) as results list them, (shown,)."""
+        return np.array(
+            [values[i] if self.parameters[i].written is None else p.start for i, p in zip(self.shown, self.listed, strict=True)]
+        )
 
     @property
     def free(self) -> np.ndarray:

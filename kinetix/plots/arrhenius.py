@@ -1,7 +1,8 @@
-"""Rate constants on a logarithmic axis against 1000/T, with their 95 % bands and, where k was measured, the points."""
+"""The constants of rate laws on a logarithmic axis against 1000/T, with their 95 % bands and, where they were measured, the points."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,6 +16,9 @@ from kinetix.results.tree import group_of
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+SHOWN_NAMES = 3
+"""Names that an axis has room for."""
 
 _TICKS_IN_DECADE = ((1.0,), (1.0, 3.0), (1.0, 2.0, 5.0), (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0))
 
@@ -43,7 +47,7 @@ def arrhenius(tree: xr.DataTree) -> Figure | None:
         panel.set_yscale("log")
         panel.locator_params(axis="x", nbins=6)
         panel.set_xlabel("1000 K / T")
-        panel.set_ylabel(with_unit(str(group["constant"].values[members[0]]) if len(members) == 1 else "k", unit))
+        panel.set_ylabel(with_unit(_quantity([str(group["constant"].values[index]) for index in members]), unit))
         if len(members) > 1:
             panel.legend(frameon=False, fontsize=9)
         _temperature_axis(panel, celsius)
@@ -51,9 +55,20 @@ def arrhenius(tree: xr.DataTree) -> Figure | None:
     points = ", and the measured constants (circles)" if "point_T" in group.data_vars else ""
     return captioned(
         page.figure,
-        "Rate constants on a logarithmic scale against the reciprocal temperature, over the temperatures of the data: the fit (lines), "
-        f"its 95 % band from the joint covariance (shaded){points}.",
+        "The constants of the rate laws on a logarithmic scale against the reciprocal temperature, over the temperatures of the data: "
+        f"the fit (lines), its 95 % band from the joint covariance (shaded){points}.",
     )
+
+
+def _quantity(names: Sequence[str]) -> str:
+    """What a panel shows: the name of its constant; of several, what they are called in their reactions.
+
+    >>> _quantity(["r1.K"]), _quantity(["r1.k", "r2.k"]), _quantity(["r1.kf", "r1.kr"]), _quantity(["K1", "K2", "K3", "K4"])
+    ('r1.K', 'k', 'kf, kr', 'constants')
+    """
+    own = [name.rpartition(".")[2] for name in names] if len(names) > 1 else list(names)
+    different = list(dict.fromkeys(own))
+    return ", ".join(different) if len(different) <= SHOWN_NAMES else "constants"
 
 
 def _draw(panel: Axes, group: xr.Dataset, index: int) -> None:

@@ -92,6 +92,7 @@ def of_pressures(law: Law) -> Law:
         law,
         rate=OfPressures(law.rate),
         text=law.text.replace("[", "p["),
+        meaning=law.meaning.replace("[", "p["),
         product=False,
         amounts=frozenset({"partial_pressure"}),
     )

@@ -46,6 +46,7 @@ class Law:
         constants: what the formula's `constants` are, in order.
         species: names of the species in the formula's slots, by side.
         text: the law as computed, for people.
+        meaning: of its constants, where their units do not tell it.
         product: whether a slot may be filled up with the number 1 without changing the rate (lets laws of different
             molecularity be stacked).
         amounts: what it is a function of: "concentration", "partial_pressure", or both.
@@ -57,3 +58,4 @@ class Law:
     text: str
     product: bool = False
     amounts: frozenset[str] = frozenset({"concentration"})
+    meaning: str = ""

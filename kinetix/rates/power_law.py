@@ -51,4 +51,5 @@ def law(orders: Mapping[str, float | None], reference: Unit) -> Law:
         ),
         (tuple(orders),),
         "*".join(["k", *factors]) + f", c_ref = 1 {reference.text}",
+        meaning=f"k is the rate where {' = '.join(f'[{name}]' for name in orders)} = 1 {reference.text} (c_ref)",
     )

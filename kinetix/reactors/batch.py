@@ -45,7 +45,7 @@ def solve(kinetics: Kinetics, thermal: Thermal, lane: Lane, options: Options) ->
         solution = integrate(ISOTHERMAL, lane["initial"], Contents(kinetics, energy), times, options=options)
         T = jnp.broadcast_to(lane["T"], times.shape)
         constants = jnp.broadcast_to(energy.constants, (*times.shape, energy.constants.shape[0]))
-    return States(solution.y, T, constants, solution.status, solution.steps)
+    return States(solution.y, T, constants, solution.status, solution.steps, solution.t_reached / stretch)
 
 
 BATCH = Reactor(

@@ -9,6 +9,8 @@ Levenspiel, Chemical Reaction Engineering (3rd ed., 1999), chapter 5.
 
 from __future__ import annotations
 
+import jax.numpy as jnp
+
 from kinetix.network import Kinetics
 from kinetix.rates import Thermal, constants_at
 from kinetix.reactors.balances import Contents, Flow, through_flow, through_flow_jacobian
@@ -27,7 +29,7 @@ def solve(kinetics: Kinetics, thermal: Thermal, lane: Lane, options: Options) ->
     constants = constants_at(thermal, lane["T"])
     flow = Flow(Contents(kinetics, Isothermal(lane["T"], constants)), lane["tau"], lane["feed"])
     steady = steady_state(SYSTEM, lane["feed"], flow, SteadyOptions(atol=lane["atol"]))
-    return States(steady.y[None], lane["T"][None], constants[None], steady.status, steady.iterations)
+    return States(steady.y[None], lane["T"][None], constants[None], steady.status, steady.iterations, jnp.zeros_like(lane["T"]))
 
 
 CSTR = Reactor(

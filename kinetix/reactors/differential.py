@@ -23,7 +23,9 @@ def solve(kinetics: Kinetics, thermal: Thermal, lane: Lane, options: Options) ->
     zero = jnp.zeros((), jnp.int32)
     finite = jnp.all(jnp.isfinite(lane["concentrations"]))
     status = jnp.where(finite, zero + int(Status.SUCCESS), zero + int(Status.NON_FINITE))
-    return States(lane["concentrations"][None], lane["T"][None], constants_at(thermal, lane["T"])[None], status, zero)
+    return States(
+        lane["concentrations"][None], lane["T"][None], constants_at(thermal, lane["T"])[None], status, zero, jnp.zeros_like(lane["T"])
+    )
 
 
 DIFFERENTIAL = Reactor(

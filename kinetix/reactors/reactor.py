@@ -24,6 +24,7 @@ class States(NamedTuple):
         constants: of the rate laws, SI, (time, constant).
         status: `kinetix.status.Status`, int.
         steps: integration steps or iterations, int.
+        t_reached: the time up to which the lane was followed, s; 0 where nothing is integrated.
     """
 
     c: jax.Array
@@ -31,6 +32,7 @@ class States(NamedTuple):
     constants: jax.Array
     status: jax.Array
     steps: jax.Array
+    t_reached: jax.Array
 
 
 Lane = Mapping[str, Any]

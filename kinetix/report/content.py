@@ -166,7 +166,7 @@ def contents(tree: xr.DataTree, pictures: Sequence[Picture] = ()) -> Report:
     ]
     sections = [Section(anchor, title, tuple(blocks(tree))) for anchor, title, blocks in described]
     return Report(
-        title=tree.attrs["title"] or "A fit without a title",
+        title=tree.attrs["title"] or f"Fit of {listing([str(name) for name in group_of(tree, 'predictions')['response'].values])}",
         kind=", ".join(_kind(tree)),
         state=state,
         label=label,

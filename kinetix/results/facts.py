@@ -79,9 +79,10 @@ class FitFacts:
     "trusted", "scaled" or "estimated"; `s` is the factor on sigma where it is scaled, and the standard deviation of the residuals
     where it is estimated. `scales` are "log" or "linear", `at_bound` is "", "lower" or "upper", bounds that do not exist are
     infinite, `interval_si` (P, 2) holds the ends of the 95 % interval. `n_parameters` counts estimated parameters only.
-    `time_unit` is None where nothing depends on time (then T is 1). `experiment_steps` are solver steps, 0 where nothing was
-    integrated. `history` is the objective after each iteration. `provenance` holds, as far as known, `kinetix_version`,
-    `study_text`, `data_hash`, `seed`, `device`, `dtype`, `jax_version`, `date`, and `import_`, `trace_`, `compile_`, `run_seconds`.
+    `time_unit` is None where nothing depends on time (then T is 1). `experiment_steps` are solver steps and `experiment_reached_si`
+    the times up to which experiments were followed, 0 where nothing was integrated. `history` is the objective after each iteration.
+    `provenance` holds, as far as known, `kinetix_version`, `study_text`, `data_hash`, `seed`, `device`, `dtype`, `jax_version`, `date`,
+    and `import_`, `trace_`, `compile_`, `run_seconds`.
     `null_directions` are sentences about combinations of parameters that change nothing, `without_effect` names the parameters that
     change nothing by themselves. `model` says what was fitted, a line each, its columns separated by tabs: the name of a reaction, its
     equation and its rate as computed; or something else and what it is. `supplement` is text of a command that stands below the report.
@@ -117,6 +118,7 @@ class FitFacts:
     weighted_residuals: Floats
     experiment_status: tuple[Status, ...]
     experiment_steps: npt.NDArray[np.int64]
+    experiment_reached_si: Floats
     # statistics
     sigma_meaning: str
     s: float
@@ -170,6 +172,7 @@ class SimulationFacts:
     predicted_si: Floats
     experiment_status: tuple[Status, ...]
     experiment_steps: npt.NDArray[np.int64]
+    experiment_reached_si: Floats
     conditions: Mapping[str, Condition] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     provenance: Mapping[str, str | int | float] = field(default_factory=dict)

@@ -5,11 +5,36 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+import numpy as np
+import numpy.typing as npt
+
+from kinetix.status import Status
+
 SMALL, LARGE = 1e-15, 1e15
 """Beyond these sizes a number is written with three digits."""
 
 WRITTEN_OUT = 1e7
 """Numbers below are written without a power of ten."""
+
+
+_ON_THE_WAY = (Status.STEP_LIMIT, Status.STEP_TOO_SMALL, Status.BELOW_ZERO)
+
+
+def how_ended(status: Status, t_reached: npt.ArrayLike, unit: str) -> str:
+    """How simulations ended that ended alike, and the times that those reached which stopped on the way.
+
+    Args:
+        status: how they ended.
+        t_reached: in `unit`.
+        unit: of time; "" where nothing depends on it.
+
+    >>> how_ended(Status.STEP_LIMIT, [3.25, 7.0], "min")
+    'the step limit was reached before the end: raise max_steps or loosen the tolerances; times reached 3.25 to 7 min'
+    """
+    if status not in _ON_THE_WAY or not unit:
+        return status.sentence
+    low, high = (plain(float(end), 4) for end in (np.min(t_reached), np.max(t_reached)))
+    return f"{status.sentence}; {f'time reached {low}' if low == high else f'times reached {low} to {high}'} {unit}"
 
 
 def count(number: int, noun: str) -> str:

@@ -76,6 +76,7 @@ def simulation_tree(facts: SimulationFacts) -> xr.DataTree:
     units = {"response": _common(facts.response_units, "unit")}
     if facts.time_unit is not None:
         values["t"] = facts.time_unit.from_si(facts.times_si)
+        values["t_reached"] = facts.time_unit.from_si(facts.experiment_reached_si)
         units["time"] = _time_text(facts.time_unit)
     simulation = _dataset("simulation", values | _ended(facts.experiment_status, facts.experiment_steps), units)
     parameters = {
@@ -250,6 +251,7 @@ def _predictions(facts: FitFacts) -> xr.Dataset:
     units["1/response"] = "1 per unit of the response"
     if facts.time_unit is not None:
         values["t"] = facts.time_unit.from_si(facts.times_si)
+        values["t_reached"] = facts.time_unit.from_si(facts.experiment_reached_si)
         units["time"] = _time_text(facts.time_unit)
     return _with_meanings(_dataset("predictions", values, units))
 

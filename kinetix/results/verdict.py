@@ -12,8 +12,9 @@ import numpy as np
 
 from kinetix.constants import GAS_CONSTANT
 from kinetix.results.facts import FitFacts
-from kinetix.results.phrases import correlation, count, listing, near_one, plain, probability
+from kinetix.results.phrases import correlation, count, how_ended, listing, near_one, plain, probability
 from kinetix.results.schema import unit_text
+from kinetix.status import Status
 from kinetix.units import Unit
 
 STRONG_CORRELATION = 0.98
@@ -25,6 +26,10 @@ fits hold one doubtful by chance, a thousand hold one without agreement."""
 
 TOO_GOOD_P = 0.999
 """Probability above which the residuals are smaller than the given sigma can explain."""
+
+COMPUTED = 1e-6
+"""Share of the measured values (in the norm of the objective) below which residuals are no scatter: nothing is measured as closely, and
+tables of computed values have about six digits."""
 
 RANGE_RATIO = 10.0
 LARGE_RELATIVE_ERROR = 0.5
@@ -65,6 +70,7 @@ def warn_sentences(facts: FitFacts) -> list[str]:
         *_poorly_known(facts),
         *_few_degrees_of_freedom(facts),
         *_surprising_chi_square(facts),
+        *_computed(facts),
         *_worse_than_the_mean(facts),
         *_unweighted_ranges(facts),
     ]
@@ -104,13 +110,16 @@ def _not_converged(facts: FitFacts) -> Iterator[str]:
 
 
 def _failed_experiments(facts: FitFacts) -> Iterator[str]:
-    failed: dict[str, list[str]] = {}
-    for name, status in zip(facts.experiments, facts.experiment_status, strict=True):
+    failed: dict[Status, list[int]] = {}
+    for i, status in enumerate(facts.experiment_status):
         if not status.ok:
-            failed.setdefault(status.sentence, []).append(name)
-    for sentence, names in failed.items():
-        noun = "Experiment" if len(names) == 1 else "Experiments"
-        yield f"{noun} {listing(names)} could not be simulated: {sentence}."
+            failed.setdefault(status, []).append(i)
+    unit = facts.time_unit
+    for status, members in failed.items():
+        noun = "Experiment" if len(members) == 1 else "Experiments"
+        reached = 0.0 if unit is None else unit.from_si(facts.experiment_reached_si[members])
+        ended = how_ended(status, reached, "" if unit is None else unit.text)
+        yield f"{noun} {listing([facts.experiments[i] for i in members])} could not be simulated: {ended}."
 
 
 def _undetermined(facts: FitFacts) -> list[str]:
@@ -234,6 +243,15 @@ def _surprising_chi_square(facts: FitFacts) -> Iterator[str]:
         )
     elif facts.p_value > TOO_GOOD_P:
         yield f'{figures}, far below what the given sigma explains: sigma is probably too large. Correct it, or write sigma = "scaled".'
+
+
+def _computed(facts: FitFacts) -> Iterator[str]:
+    size = float(np.linalg.norm((facts.observed_si * facts.weights_si)[facts.mask]))
+    if facts.status.ok and facts.dof > 0 and size > 0 and np.sqrt(facts.ssr) <= COMPUTED * size:
+        yield (
+            "The model meets the values to better than one part in a million, as it does where the data were computed with it: the scatter "
+            "of the residuals, and the errors that rest on it, say nothing about a measurement."
+        )
 
 
 def _worse_than_the_mean(facts: FitFacts) -> Iterator[str]:

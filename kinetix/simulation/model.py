@@ -66,11 +66,13 @@ class Prediction(NamedTuple):
         values: SI, (lane, time, response); NaN where the solve failed.
         status: `kinetix.status.Status`, (lane,), int.
         steps: integration steps or iterations, (lane,), int.
+        t_reached: the time up to which each lane was followed, s, (lane,); 0 where nothing is integrated.
     """
 
     values: jax.Array
     status: jax.Array
     steps: jax.Array
+    t_reached: jax.Array
 
 
 def predict(model: Model, parameters: ArrayLike, lanes: Lane) -> Prediction:
@@ -109,7 +111,7 @@ def respond(model: Model, parameters: jax.Array, lane: Lane) -> Prediction:
         states = _explicit(constants_at(thermal, lane["T"]), lane)
     else:
         states = model.reactor.solve(model.kinetics, thermal, lane, model.options)
-    return Prediction(_responses(model, states, lane), states.status, states.steps)
+    return Prediction(_responses(model, states, lane), states.status, states.steps, states.t_reached)
 
 
 def _predict_all(model: Model, parameters: jax.Array, lanes: Lane) -> Prediction:
@@ -127,7 +129,7 @@ def _amounts(positions: jax.Array, parameters: jax.Array, given: jax.Array) -> j
 def _explicit(constants: jax.Array, lane: Lane) -> States:
     zero = jnp.zeros((), jnp.int32)
     nothing = jnp.zeros((1, 0), constants.dtype)
-    return States(nothing, lane["T"][None], constants[None], zero + int(Status.SUCCESS), zero)
+    return States(nothing, lane["T"][None], constants[None], zero + int(Status.SUCCESS), zero, jnp.zeros_like(lane["T"]))
 
 
 def _responses(model: Model, states: States, lane: Lane) -> jax.Array:

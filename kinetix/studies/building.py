@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kinetix.errors import ConditionError, ExpressionError, InputError, ParameterError, Problems, StudyError, nearest
-from kinetix.experiments import LONGEST, Campaign, Noise, Table, build_campaign, odd_constants, require_possible, suspected
+from kinetix.experiments import LONGEST, Campaign, Noise, Table, build_campaign, odd_constants, require_possible, suspected, without_effect
 from kinetix.expression import Expression, parse
 from kinetix.parameters import TemperatureLaw, unit_of
 from kinetix.rates import AMOUNTS, BASES, VOLUME_BASIS, Basis
@@ -22,7 +22,7 @@ from kinetix.studies.numbers import Reference, parse_known, parse_noise, parse_n
 from kinetix.studies.problem import Problem, assemble
 from kinetix.studies.responses import check_explicit, check_response_names
 from kinetix.studies.schema import Study
-from kinetix.units import CONCENTRATION, PRESSURE, RATE, TIME, Dimension, Quantity, Unit, example_unit, parse_quantity, parse_unit
+from kinetix.units import CONCENTRATION, RATE, TIME, Dimension, Quantity, Unit, example_unit, parse_quantity, parse_unit
 
 _NOT_CONDITIONS = ("feed", "allow_temperature")
 
@@ -243,26 +243,16 @@ def known_conditions(section: Mapping[str, Any], known: Mapping[str, Dimension |
     return out
 
 
-def unused_conditions(conditions: Mapping[str, Quantity], known: Mapping[str, Dimension | None]) -> list[str]:
-    """A sentence where something is given that changes nothing: no reactor depends on the pressure yet."""
-    return (
-        ["[conditions] P: nothing in the model depends on it yet. It changes nothing."]
-        if known.get("P") == PRESSURE and "P" in conditions
-        else []
-    )
-
-
 def _campaign(
     study: Study, spoken: Spoken, tables: Sequence[Table], conditions: Mapping[str, Quantity], constants: Mapping[str, Dimension]
 ) -> Campaign:
     vocabulary = spoken.vocabulary(constants) if isinstance(spoken, ReactorModel) else spoken.vocabulary()
     noise = _noise(study, vocabulary.responses)
     temperatures = not study.conditions.get("allow_temperature", False)
-    unused = unused_conditions(conditions, vocabulary.conditions)
     if study.data is None:
         given = given_conditions(conditions, *simulated_times(study))
-        return suspected(given, [*(odd_constants(conditions) if temperatures else ()), *unused])
-    campaign = build_campaign(
+        return suspected(given, [*(odd_constants(conditions) if temperatures else ()), *without_effect(conditions, vocabulary)])
+    return build_campaign(
         tables,
         vocabulary,
         columns=study.data.columns,
@@ -275,7 +265,6 @@ def _campaign(
         time_zero=study.data.time_zero,
         allow_negative=study.data.allow_negative,
     )
-    return suspected(campaign, unused)
 
 
 def _noise(study: Study, responses: Mapping[str, Dimension | None]) -> dict[str, Quantity | Noise]:
@@ -290,6 +279,17 @@ def _noise(study: Study, responses: Mapping[str, Dimension | None]) -> dict[str,
                 out[name] = parse_noise(value, where, responses[name])
     problems.raise_if_any(InputError)
     return out
+
+
+def to_be_fitted(study: Study, problem: Problem) -> Problem:
+    """The problem of a study for a fit.
+
+    Warns:
+        KinetixWarning: the study has times of a simulation, which the fit of its data does not look at.
+    """
+    idle = study.data is not None and study.simulate.times is not None
+    told = ["[simulate] times: for kinetix simulate only; a fit takes the times of its data."] if idle else []
+    return replace(problem, campaign=suspected(problem.campaign, told))
 
 
 def simulated_times(study: Study) -> tuple[np.ndarray, Unit]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from pathlib import PurePath
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +16,9 @@ from kinetix.simulation import ReactorModel
 from kinetix.studies.building import reactor_of
 from kinetix.studies.chemistry import QUANTITIES
 from kinetix.studies.numbers import PARTS
+
+TITLED = 3
+"""Reactions and files that a title names."""
 
 
 class Placed(NamedTuple):
@@ -207,7 +211,7 @@ def direct_study(
         reactor: its type.
         starts, known: parameters by full name, see `place_parameters`.
         initial, feed, conditions, columns, ignore, noise, sigma: as in the study file.
-        title: for reports.
+        title: for reports; default: the reactions, the reactor and the files.
 
     Raises:
         ParameterError: a parameter name that belongs to no reaction.
@@ -225,7 +229,7 @@ def direct_study(
     problems.raise_if_any(ParameterError)
     study: dict[str, Any] = {
         "schema": 1,
-        "title": title,
+        "title": title or _title(reactions, reactor, files),
         "reactions": placed.reactions,
         "reactor": {"type": reactor},
         "conditions": {**(conditions or {}), **({"feed": feeds} if feeds else {})},
@@ -236,6 +240,22 @@ def direct_study(
         "fit": {"sigma": sigma} if sigma else {},
     }
     return {key: value for key, value in study.items() if value not in ({}, "")}
+
+
+def _title(reactions: Sequence[str], reactor: str, files: Sequence[str]) -> str:
+    """What reports are headed with where nobody gave a title.
+
+    >>> _title(["A -> B", "B -> C"], "batch", ["old/a.csv", "b.csv"])
+    'A -> B; B -> C in a batch reactor: a.csv, b.csv'
+    >>> _title([f"A -> P{i}" for i in range(5)], "cstr", ["a.csv"])
+    'A -> P0; A -> P1; A -> P2 and 2 more in a cstr reactor: a.csv'
+    """
+    names = ["stdin" if file == "-" else PurePath(file).name for file in files]
+    said = [
+        mark.join(texts[:TITLED]) + (f" and {len(texts) - TITLED} more" if len(texts) > TITLED else "")
+        for mark, texts in (("; ", [reaction.strip() for reaction in reactions]), (", ", names))
+    ]
+    return f"{said[0]} in a {reactor} reactor: {said[1]}"
 
 
 def _merged(by_name: Mapping[str, Any], by_species: Mapping[str, Any], stem: str, problems: Problems) -> dict[str, Any]:

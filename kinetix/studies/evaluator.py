@@ -15,14 +15,13 @@ from kinetix.estimation.residuals import Evaluation, evaluate, lanes_per_block
 from kinetix.padding import padded
 from kinetix.parameters import Coordinates
 from kinetix.precision import float64
-from kinetix.simulation import Model, predict
+from kinetix.simulation import Model, Prediction, predict
 from kinetix.studies.problem import Problem
 
 
-def predict_free(model: tuple[Model, Coordinates], theta: jax.Array, lanes: Mapping[str, Any]) -> tuple[jax.Array, jax.Array, jax.Array]:
+def predict_free(model: tuple[Model, Coordinates], theta: jax.Array, lanes: Mapping[str, Any]) -> Prediction:
     """The simulation seam in free coordinates."""
-    prediction = predict(model[0], model[1].physical(theta), lanes)
-    return prediction.values, prediction.status, prediction.steps
+    return predict(model[0], model[1].physical(theta), lanes)
 
 
 _predicted = jax.jit(predict_free)
@@ -70,7 +69,7 @@ class Evaluator:
         """Evaluation at free coordinates (free,), as NumPy arrays without the padding."""
         found = jax.tree.map(np.asarray, self._run(theta, self.lanes))
         lanes, times = self.size
-        return Evaluation(found.R, found.bad, found.values[:lanes, :times], found.status[:lanes], found.steps[:lanes])
+        return Evaluation(found.R, found.bad, found.values[:lanes, :times], *(ended[:lanes] for ended in found[3:]))
 
     def triangle(self, theta: np.ndarray) -> tuple[np.ndarray, int]:
         """R and the number of values without a prediction, on the host; all else stays on the device."""

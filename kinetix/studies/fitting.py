@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from kinetix.analyses.covariance import LinearCovariance, linear_covariance, quantile, shares
-from kinetix.errors import ParameterError, SolveError
+from kinetix.errors import DataError, ParameterError, SolveError
 from kinetix.estimation import Iteration, Outcome
 from kinetix.estimation.residuals import Evaluation
 from kinetix.parameters import ConstantBindings, Derivable, DerivedEntropy, Parameter
@@ -26,16 +26,15 @@ from kinetix.studies.evaluator import Evaluator
 from kinetix.studies.problem import Problem, only_measured, temperature_without_effect, temperatures
 from kinetix.studies.provenance import condition_columns
 from kinetix.studies.provenance import provenance as origin
-from kinetix.studies.searching import EXACT, NO_LIMITS, FitLimits, Found, data_size, failing, search
-from kinetix.studies.suspicions import negative_constants
+from kinetix.studies.searching import EXACT, NO_LIMITS, FitLimits, Found, failing, search
+from kinetix.studies.suspicions import negative_constants, only_zeros
 from kinetix.units import Unit
 
 CURVE_POINTS = 121
+"""Points of a smooth curve in a figure."""
 
 PART = 0.01
 """Share of a direction from which on a parameter is named in it."""
-
-"""Points of a smooth curve in a figure."""
 
 
 def fit_problem(
@@ -51,12 +50,15 @@ def fit_problem(
 
     Raises:
         ParameterError: nothing to estimate, or nothing measured.
+        DataError: nothing but zeros measured.
         SolveError: the start cannot be simulated.
     """
     if not len(problem.table.free):
         raise ParameterError('Nothing to estimate: every parameter is known. Write { start = "..." } for those that the data shall decide.')
     if not problem.weights.any():
         raise ParameterError("Nothing measured: the data hold no value of any response.")
+    if zeros := only_zeros(problem):
+        raise DataError(*zeros)
     problem = only_measured(problem)
     if starting.missing(problem.table).size:
         starting.can_search(problem)
@@ -163,7 +165,7 @@ def _facts(fitted: _Fitted, provenance: dict[str, Any]) -> FitFacts:
     problem, outcome, linear, values = fitted.problem, fitted.outcome, fitted.linear, fitted.values
     table, campaign, weights = problem.table, problem.campaign, problem.weights
     shown = table.shown
-    listed = [table.parameters[i] for i in shown]
+    listed = table.listed
     covariance = fitted.spread(linear.covariance * np.outer(fitted.slope, fitted.slope))
     stderr = np.sqrt(np.diag(covariance))
     given = problem.sigma_meaning != "estimated"
@@ -171,8 +173,8 @@ def _facts(fitted: _Fitted, provenance: dict[str, Any]) -> FitFacts:
     return FitFacts(
         title=problem.title,
         parameter_names=tuple(p.name for p in listed),
-        values_si=values[shown],
-        start_si=table.start[shown],
+        values_si=table.listed_values(values),
+        start_si=table.listed_values(table.start),
         lower_si=np.array([p.lower for p in listed]),
         upper_si=np.array([p.upper for p in listed]),
         units=tuple(p.unit for p in listed),
@@ -198,6 +200,7 @@ def _facts(fitted: _Fitted, provenance: dict[str, Any]) -> FitFacts:
         weighted_residuals=np.where(weights > 0, (fitted.observed - fitted.predicted) * weights, np.nan),
         experiment_status=tuple(Status(int(s)) for s in np.asarray(fitted.final.status)),
         experiment_steps=np.asarray(fitted.final.steps, dtype=np.int64),
+        experiment_reached_si=np.asarray(fitted.final.t_reached),
         sigma_meaning=problem.sigma_meaning,
         s=linear.s,
         ssr=ssr,
@@ -227,7 +230,6 @@ def _facts(fitted: _Fitted, provenance: dict[str, Any]) -> FitFacts:
             *fitted.found.remarks,
             *temperature_without_effect(problem),
             *negative_constants(problem, fitted.values),
-            *_exact(fitted),
         ),
         provenance=origin(problem) | provenance,
     )
@@ -307,17 +309,6 @@ def _term(coefficient: float, parameter: Parameter) -> str:
     if parameter.scale == "log":
         return f"{number} ln {parameter.name}"
     return f"{number} {parameter.name}" + ("" if parameter.unit.dimension.dimensionless else f" [{parameter.unit.text}]")
-
-
-def _exact(fitted: _Fitted) -> Iterator[str]:
-    """A sentence about residuals that are rounding: the data then come from this model, and their scatter says nothing."""
-    problem, outcome = fitted.problem, fitted.outcome
-    integrated = float(np.max(problem.model.options.rtol)) if problem.timed else 0.0
-    if outcome.status.ok and fitted.linear.dof > 0 and np.sqrt(outcome.ssr) <= max(1e-12, integrated) * data_size(problem):
-        yield (
-            "The model meets every value to rounding, as it does where the data were computed with it: the scatter of the residuals, "
-            "and the errors that rest on it, say nothing about a measurement."
-        )
 
 
 def _profiles(problem: Problem, evaluator: Evaluator, theta: np.ndarray) -> Dense:

@@ -20,7 +20,7 @@ from kinetix.studies.constants import law_constants, named_positions
 from kinetix.studies.given import Given
 from kinetix.studies.lanes import lane_arrays
 from kinetix.studies.measurements import measurements, sigma_meaning
-from kinetix.studies.responses import as_compared, in_law_order, mentions_temperature, place_responses, without_column
+from kinetix.studies.responses import as_compared, in_law_order, meanings, mentions_temperature, place_responses, without_column
 from kinetix.units import CONCENTRATION, Unit, time_unit_of
 
 
@@ -105,7 +105,7 @@ def assemble(
     with problems.collecting():
         check_tolerances(rtol, atol)
     if campaign.mask.any():
-        campaign = replace(campaign, notes=(*campaign.notes, *without_column(spoken, campaign)))
+        campaign = replace(campaign, notes=(*campaign.notes, *without_column(spoken, campaign), *meanings(spoken)))
     book = ConstantBook(reference_temperature(campaign), reporting_of(campaign, given))
     named = named_positions(book, spoken, given, problems)
     laws: tuple[Law, ...] = spoken.laws if isinstance(spoken, ReactorModel) else ()

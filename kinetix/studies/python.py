@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ import xarray as xr
 
 from kinetix.errors import ConditionError, DataError, InputError, ParameterError, Problems
 from kinetix.estimation import Iteration
-from kinetix.experiments import Campaign, Vocabulary, odd_constants, suspected
+from kinetix.experiments import Campaign, Vocabulary, odd_constants, suspected, without_effect
 from kinetix.network import Network
 from kinetix.parameters import unit_of
 from kinetix.rates import VOLUME_BASIS, Basis, FunctionLaw
@@ -30,7 +30,6 @@ from kinetix.studies.building import (
     reactor_of,
     response_formulas,
     unit_of_times,
-    unused_conditions,
 )
 from kinetix.studies.chemistry import chemistry, constants_of
 from kinetix.studies.direct import place_parameters, with_missing_constants
@@ -72,7 +71,7 @@ class ReactorSetup:
         """What a data file for this reactor may hold; formulas are checked when a problem is put together."""
         responses: dict[str, Dimension | None] = dict.fromkeys(self.responses)
         plain = ReactorModel(self.network, self.reactor, (), {}, self.basis).vocabulary({})
-        return Vocabulary(plain.species, {**plain.responses, **responses}, plain.conditions, plain.timed)
+        return replace(plain, responses={**plain.responses, **responses})
 
 
 def CSTR(
@@ -323,9 +322,7 @@ def problem(
         vocabulary = reactor.vocabulary()
         quantities = known_conditions(conditions or {}, vocabulary.conditions, f"a {reactor.reactor.name} reactor")
         at = (np.zeros(1), parse_unit("s")) if times is None else (parse_times(times), unit_of_times(times))
-        campaign = suspected(
-            given_conditions(quantities, *at), [*odd_constants(quantities), *unused_conditions(quantities, vocabulary.conditions)]
-        )
+        campaign = suspected(given_conditions(quantities, *at), [*odd_constants(quantities), *without_effect(quantities, vocabulary)])
     sigma = "trusted" if np.isfinite(campaign.sigma).any() else None  # it plays no part here
     return put_together(
         reactor, campaign, {}, known, sigma=sigma, rtol=rtol, atol=_absolute(atol), max_steps=max_steps, responses=all_responses
@@ -418,4 +415,4 @@ def vocabulary_of(model: Network | ReactorSetup, has_time: bool) -> Vocabulary:
         return model.vocabulary()
     book = BATCH if has_time else TANK
     vocabulary = ReactorSetup(model, book).vocabulary()
-    return Vocabulary(vocabulary.species, vocabulary.responses, {**TANK.conditions_on(VOLUME_BASIS), **vocabulary.conditions}, has_time)
+    return replace(vocabulary, conditions={**TANK.conditions_on(VOLUME_BASIS), **vocabulary.conditions}, timed=has_time)

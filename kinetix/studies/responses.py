@@ -58,6 +58,13 @@ def without_column(spoken: Spoken, campaign: Campaign) -> list[str]:
     return [f"response {name}: no column in the data, so it takes no part in a fit" for name in names if name not in measured]
 
 
+def meanings(spoken: Spoken) -> list[str]:
+    """Sentences about constants whose units do not tell what they mean."""
+    if not isinstance(spoken, ReactorModel):
+        return []
+    return [f"{r.name}: {law.meaning}" for r, law in zip(spoken.network.reactions, spoken.laws, strict=True) if law.meaning]
+
+
 def place_responses(
     spoken: Spoken, names: tuple[str, ...], constants: Mapping[str, int], book: ConstantBook
 ) -> tuple[list[tuple[str, int]], np.ndarray, list[Formula], bool]:

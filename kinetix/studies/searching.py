@@ -13,7 +13,7 @@ from kinetix.errors import DataError, ParameterError, SolveError
 from kinetix.estimation import Bounds, Iteration, Options, Outcome, Tolerances, fit
 from kinetix.estimation.residuals import Evaluation
 from kinetix.parameters import Parameter, ParameterTable
-from kinetix.results.phrases import count, listing, plain
+from kinetix.results.phrases import count, how_ended, listing, plain
 from kinetix.simulation import ReactorModel
 from kinetix.status import Status
 from kinetix.studies import starting
@@ -128,17 +128,28 @@ def search(problem: Problem, evaluator: Evaluator, limits: FitLimits, on_iterati
         short = replace(options, max_iterations=EXCHANGE_ITERATIONS)
         outcomes += [_from(problem, evaluator, start, short, None) for start in _exchanged(problem, best)]
     how = f"the starts of {_named(table, searched)} come from the data: {starting.describe(len(starts))}" if searched.size else ""
-    remarks += [*_other_optima(problem, best, outcomes), *_run_away(problem, best), *_advice(problem, best, looked)]
+    remarks += [*_other_optima(problem, best, outcomes), *_run_away(problem, best)]
+    if best.status in (Status.NOT_CONVERGED, Status.NOT_MOVED) and best.failed is not None:
+        reason = f"next to where it ended not everything can be simulated. {failing(problem, evaluator(best.failed))}"
+        best = replace(best, message=f"{best.message}; {reason}".rstrip("."))
+        remarks.append(f"The search could not go on: {reason}")
+    else:
+        remarks += _advice(problem, best, looked)
     return Found(problem, best, searched, how, tuple(remarks))
+
+
+def failures(problem: Problem, evaluation: Evaluation) -> Iterator[tuple[str, str]]:
+    """The experiments that could not be simulated, and how they ended."""
+    unit = problem.campaign.time_unit if problem.timed else None
+    ended = zip(problem.campaign.experiments, np.asarray(evaluation.status), np.asarray(evaluation.t_reached), strict=True)
+    for name, status, reached in ended:
+        if not Status(int(status)).ok:
+            yield name, how_ended(Status(int(status)), 0.0 if unit is None else unit.from_si(reached), "" if unit is None else unit.text)
 
 
 def failing(problem: Problem, evaluation: Evaluation) -> str:
     """A sentence about the experiments that could not be simulated, and why."""
-    failed = [
-        f"'{name}' ({Status(int(status)).sentence})"
-        for name, status in zip(problem.campaign.experiments, np.asarray(evaluation.status), strict=True)
-        if not Status(int(status)).ok
-    ]
+    failed = [f"'{name}' ({ended})" for name, ended in failures(problem, evaluation)]
     listed = ", ".join(failed[:5]) + (f" and {len(failed) - 5} more" if len(failed) > 5 else "")
     return f"Experiments that fail: {listed}." if failed else "A formula gives a value that is not finite."
 

@@ -23,7 +23,8 @@ from kinetix.studies.describing import Row, describe_experiments, describe_model
 from kinetix.studies.evaluator import Evaluator
 from kinetix.studies.problem import Problem, temperature_without_effect
 from kinetix.studies.provenance import condition_columns, provenance
-from kinetix.studies.searching import parameter_sizes, search_options, sum_of_squares
+from kinetix.studies.searching import failures, parameter_sizes, search_options, sum_of_squares
+from kinetix.studies.suspicions import only_zeros
 from kinetix.units import Unit
 
 DOUBTFUL_CONDITION = 1e6
@@ -43,7 +44,7 @@ def simulate_problem(problem: Problem) -> xr.DataTree:
         raise StudyError('No times to simulate. Write times = "0:60:61 min" under [simulate]; in Python times="0:60:61 min".')
     with float64():
         prediction = jax.jit(predict)(problem.model, jnp.asarray(problem.table.start), problem.lanes)
-    shown = [problem.table.parameters[i] for i in problem.table.shown]
+    shown = problem.table.listed
     return simulation_tree(
         SimulationFacts(
             title=problem.title,
@@ -58,6 +59,7 @@ def simulate_problem(problem: Problem) -> xr.DataTree:
             predicted_si=np.asarray(prediction.values),
             experiment_status=tuple(Status(int(status)) for status in np.asarray(prediction.status)),
             experiment_steps=np.asarray(prediction.steps, dtype=np.int64),
+            experiment_reached_si=np.asarray(prediction.t_reached),
             conditions=condition_columns(problem.campaign),
             notes=problem.campaign.notes,
             provenance=provenance(problem),
@@ -104,7 +106,7 @@ def at_times(problem: Problem, times: np.ndarray, unit: Unit) -> Problem:
 def describe_problem(problem: Problem) -> list[str]:
     """What a problem means, as lines of text: reactions and laws as computed, conserved totals, parameters, data."""
     lines = [_line(row) for row in describe_model(problem)]
-    for p in (problem.table.parameters[i] for i in problem.table.shown):
+    for p in problem.table.listed:
         value = "?" if np.isnan(p.start) else f"{float(p.unit.from_si(p.start)):.6g}"
         number = f"{p.name} = {value} {p.unit.text}"
         bounds = (
@@ -134,15 +136,14 @@ def check_problem(problem: Problem) -> list[str]:
         return [*lines, "nothing measured: this study can be simulated, not fitted"]
     if not len(problem.table.free):
         return [*lines, "nothing to estimate: every parameter is known"]
-    lines += [f"attention: {sentence}" for sentence in temperature_without_effect(problem)]
+    lines += [f"attention: {sentence}" for sentence in (*temperature_without_effect(problem), *only_zeros(problem))]
     unknown = starting.missing(problem.table)
     if unknown.size:
         return [*lines, f"to be found from the data: starts of {listing([problem.table.names[i] for i in unknown])}"]
     evaluation = Evaluator(problem)(problem.table.free_start())
     R = np.asarray(evaluation.R)
-    for name, status in zip(problem.campaign.experiments, np.asarray(evaluation.status), strict=True):
-        if not Status(int(status)).ok:
-            lines.append(f"attention: experiment '{name}' cannot be simulated at the start: {Status(int(status)).sentence}")
+    for name, ended in failures(problem, evaluation):
+        lines.append(f"attention: experiment '{name}' cannot be simulated at the start: {ended}")
     if not np.isfinite(R).all():
         return [*lines, "attention: the gradient at the start is not finite"]
     lines.append(f"sum of squared weighted residuals at the start: {plain(sum_of_squares(R))}")

@@ -4,8 +4,24 @@ from __future__ import annotations
 
 import numpy as np
 
+from kinetix.results.phrases import listing
 from kinetix.simulation import ReactorModel
 from kinetix.studies.problem import Problem
+
+
+def only_zeros(problem: Problem) -> list[str]:
+    """A sentence where a reactor's data hold nothing but zeros, to which constants above zero can only run away."""
+    campaign, table = problem.campaign, problem.table
+    positive = any(table.parameters[i].scale == "log" for i in table.free)
+    if not positive or not isinstance(problem.spoken, ReactorModel) or campaign.values[campaign.mask].any():
+        return []
+    names = [column.name for i, column in enumerate(campaign.responses) if campaign.mask[..., i].any()]
+    number = int(campaign.mask.sum())
+    return [
+        f"Nothing to fit: {'the only measured value' if number == 1 else f'all {number} measured values'} of {listing(names)}"
+        f" {'is' if number == 1 else 'are'} 0, which says nothing of a rate. Look at what was recognised in the data, and use a column"
+        " that changes."
+    ]
 
 
 def negative_constants(problem: Problem, values: np.ndarray) -> list[str]:

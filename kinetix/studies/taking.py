@@ -39,7 +39,13 @@ def with_values_of(problem: Problem, tree: xr.DataTree, source: str) -> Problem:
     """
     fitted = _values(tree, source)
     table, problems = problem.table, Problems()
-    names = [table.names[i] for i in table.shown]
+    names = [table.names[i] for i in table.shown if table.parameters[i].written is None]
+    for p in (p.written for p in table.parameters if p.written is not None):
+        if p.name in fitted and not np.isclose(fitted[p.name].unit.to_si(fitted[p.name].value), p.start, rtol=1e-9, atol=0.0):
+            problems.add(
+                f"{source} was fitted with {p.name} = {fitted[p.name].value:.6g} {fitted[p.name].unit.text}, but the study has"
+                f" {float(p.unit.from_si(p.start)):.6g} {p.unit.text}. Write the same."
+            )
     for name, (_, unit, estimated) in fitted.items():
         if name not in names:
             if estimated:

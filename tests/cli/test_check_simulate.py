@@ -67,8 +67,11 @@ def test_an_experiment_that_cannot_be_simulated_is_told_with_1(place):
     assert result.exit_code == 1
     (problem,) = errors(result)
     assert problem.startswith("experiment '1' could not be simulated: the step limit was reached")
-    predicted = read_tree(place / "profiles.nc")["simulation"]["predicted"].sel(response="A").values[0]
-    np.testing.assert_allclose(predicted, [2 * np.exp(-0.01), np.nan], rtol=1e-6)
+    simulation = read_tree(place / "profiles.nc")["simulation"].to_dataset()
+    np.testing.assert_allclose(simulation["predicted"].sel(response="A").values[0], [2 * np.exp(-0.01), np.nan], rtol=1e-6)
+    reached = simulation["t_reached"].item()
+    assert 1 <= reached < 1e6 and simulation["t_reached"].attrs["units"] == "s"
+    assert problem.endswith(f"; time reached {reached:.4g} s.")
 
 
 def test_many_responses_stand_in_several_tables(place):
@@ -109,6 +112,17 @@ def test_a_mistake_in_simulate_is_told_beside_data_as_well(place):
     assert errors(run("check", path)) == [
         'tank.toml: [simulate] Times "0:300": expected "start:stop:points unit", for example "0:3600:61 s".'
     ]
+
+
+def test_times_of_a_simulation_beside_data_are_told(place):
+    (place / "batch.csv").write_text("time [s],A [mol/L]\n50,1.21\n100,0.74\n200,0.27\n", encoding="utf-8")
+    path = place / "batch.toml"
+    path.write_text(BATCH.replace('k = "0.01 1/s"', 'k = { start = "0.01 1/s" }') + '[data]\nfiles = ["batch.csv"]\n', encoding="utf-8")
+    words = "[simulate] times: for kinetix simulate only; a fit takes the times of its data."
+    assert run("check", path).stderr == f"warning: {words}\n"
+    assert run("fit", path, "--quiet").stderr == f"warning: {words}\n"
+    assert words in read_tree(place / "batch-fit" / "fit.nc").attrs["warnings"]
+    assert run("simulate", path).stderr == ""
 
 
 def test_the_values_of_a_fit_are_taken_at_their_reference_temperature(place):

@@ -358,6 +358,13 @@ def test_trials_with_failed_parts_are_refused_and_the_fit_goes_on():
     assert outcome.ssr < full(np.array([9.0]))[0][0, 1] ** 2
 
 
+def test_a_failed_trial_next_to_the_end_is_kept():
+    line = by_numpy(lambda theta: (theta - 3.0) * X, lambda theta: X[:, None])
+    beyond = fit(lambda theta: (line(theta)[0], int(theta[0] < 5.0)), [9.0])
+    assert not beyond.status.ok and 4.99 < beyond.failed[0] < 5.0 <= beyond.theta[0]
+    assert fit(lambda theta: (line(theta)[0], int(theta[0] < 2.0)), [9.0]).failed is None
+
+
 def test_a_fit_that_never_leaves_its_start_is_no_success():
     evaluate = by_numpy(lambda theta: theta * X - 3.0 * X + (np.nan if theta[0] != 1.0 else 0.0), lambda theta: X[:, None])
     outcome = fit(evaluate, [1.0])

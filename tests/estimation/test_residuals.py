@@ -20,7 +20,8 @@ def predict(model, theta, lanes):
     values = jnp.stack([remaining, 1 - remaining], axis=-1)
     failed = lanes["fails"] > 0
     status = jnp.where(failed, int(Status.STEP_LIMIT), int(Status.SUCCESS))
-    return jnp.where(failed[:, None, None], jnp.nan, values), status, jnp.arange(lanes["fails"].shape[0])
+    reached = jnp.where(failed, 0.0, jnp.max(lanes["times"], axis=1))
+    return jnp.where(failed[:, None, None], jnp.nan, values), status, jnp.arange(lanes["fails"].shape[0]), reached
 
 
 def case(fails=(), seed=0):
@@ -89,6 +90,12 @@ def test_a_failed_lane_without_a_measured_value_spoils_nothing():
 
 def test_steps_come_back_in_the_order_of_the_lanes():
     assert evaluated(*case(), block=3).steps.tolist() == [0, 1, 2, 0, 1, 2, 0]  # numbered within blocks by this `predict`
+
+
+def test_the_times_reached_come_back_by_lane():
+    lanes, observed, weights = case(fails=(2, 6))
+    reached = np.where(lanes["fails"] > 0, 0.0, lanes["times"].max(axis=1))
+    np.testing.assert_allclose(evaluated(lanes, observed, weights, block=3).t_reached, reached)
 
 
 def test_lanes_fill_a_block_of_rows():

@@ -128,6 +128,18 @@ def test_the_arrhenius_plot_is_a_straight_line_with_its_points():
     np.testing.assert_allclose([high, low], 1000 / np.array(panel.get_xlim()) - 273.15)
 
 
+def test_the_arrhenius_plot_names_what_it_shows():
+    """Adsorption constants of one unit have a panel of their own, which does not call them k."""
+    facts = timed_facts()
+    (curve,) = facts.arrhenius
+    adsorption = replace(curve, name="r1.KA", unit=parse_unit("L/mol"))
+    shown = (curve, replace(curve, name="r2.k"), adsorption, replace(adsorption, name="r1.KB"))
+    figure = FIGURES["arrhenius"](fit_tree(replace(facts, arrhenius=shown)))
+    assert figure is not None
+    assert [panel.get_ylabel() for panel in figure.axes] == ["k [1/min]", "KA, KB [L/mol]"]
+    assert [text.get_text() for text in figure.axes[1].get_legend().get_texts()] == ["r1.KA", "r1.KB"]
+
+
 def test_an_experiment_without_a_prediction_leaves_the_others_drawn():
     facts = timed_facts()
     predicted = facts.predicted_si.copy()

@@ -36,6 +36,7 @@ def test_shapes(reactor):
     assert states.constants.shape == (times, 1)
     assert Status(int(states.status)).ok
     assert states.steps.shape == ()
+    assert float(states.t_reached) == (lane["times"][-1] if reactor.timed else 0.0)
 
 
 @pytest.mark.parametrize("reactor", REACTORS.values(), ids=REACTORS)

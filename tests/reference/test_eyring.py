@@ -1,6 +1,7 @@
 """Eyring's law through the whole product: by closed form, and beside SciPy's fit in dH and dS."""
 
 import math
+import re
 
 import numpy as np
 import pytest
@@ -9,7 +10,9 @@ from scipy import constants
 from scipy.optimize import curve_fit
 
 from kinetix.errors import InputError
-from tests.reference.studies import fit, parameters, simulate, simulated
+from kinetix.report import text_report
+from kinetix.studies import describe_problem, simulate_problem, with_values_of
+from tests.reference.studies import fit, parameters, problem, simulate, simulated
 
 T = np.array([300.0, 310.0, 320.0, 330.0, 340.0, 350.0])
 
@@ -26,6 +29,21 @@ def test_both_known():
     given = rates({"dH": "80 kJ/mol", "dS": "-30 J/mol/K"}, conditions={"T": "320 K", "A": "2 mol/L"})
     found = simulated(simulate(given), "rate[r1]").item()
     assert found == pytest.approx(2 * eyring(320.0, 80e3, -30.0), rel=1e-12)
+
+
+def test_a_known_entropy_is_listed_as_other_known_constants():
+    study = rates({"dH": {"start": "70 kJ/mol"}, "dS": "-30 J/mol/K"})
+    table = "T [K],A [mol/L],rate [mol/L/s]\n" + "".join(f"{a},1,{k:.9g}\n" for a, k in zip(T, eyring(T, 80e3, -30.0), strict=True))
+    result = fit(study, table)
+    assert parameters(result, "r1.dS", "r1.dH") == pytest.approx([-30.0, 80.0], rel=1e-6)
+    assert bool(result["parameters/fixed"].sel(parameter="r1.dS")) and result["parameters/unit"].sel(parameter="r1.dS") == "J/mol/K"
+    assert re.search(r"r1\.dS +-30 .*fixed", text_report(result))
+    built = problem(study, table)
+    assert {"r1.dS = -30 J/mol/K (known)", "r1.k over T: kB/h*exp(r1.dS/R)*(T/1 K)^1*exp(-r1.dH/R*1/T)"} <= set(describe_problem(built))
+    assert simulate_problem(with_values_of(built, result, "fit.nc"))["parameters/value"].sel(parameter="r1.dS") == -30
+    other = problem(rates({"dH": {"start": "70 kJ/mol"}, "dS": "-50 J/mol/K"}), table)
+    with pytest.raises(InputError, match=r"was fitted with r1\.dS = -30 J/mol/K, but the study has -50 J/mol/K"):
+        with_values_of(other, result, "fit.nc")
 
 
 def test_second_order_has_the_standard_state_of_one_mole_per_litre():

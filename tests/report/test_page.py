@@ -165,7 +165,7 @@ def test_a_fit_without_anything_optional():
     page = read(html_report(fit_tree(single_facts())))
     anchors = [h.attributes["id"] for h in page.all("h2")]
     assert anchors == [anchor for anchor in SECTIONS if anchor not in ("figures", "model", "study", "origin")]
-    assert page.all("h1")[0].text == "A fit without a title"
+    assert page.all("h1")[0].text == "Fit of A and B"
 
 
 def test_many_parameters_are_listed_by_their_strongest_pairs():

@@ -22,6 +22,15 @@ def test_a_good_fit_has_no_warning():
     assert warn_sentences(timed_facts()) == []
 
 
+@pytest.mark.parametrize("facts", [timed_facts(), replace(steady_facts(), at_bound=("", "", ""))], ids=["batch", "tank"])
+@pytest.mark.parametrize(("share", "told"), [(0.9e-6, True), (1.1e-6, False)])
+def test_data_that_were_computed_with_the_model(facts, share, told):
+    """One criterion for every reactor: the norm of the residuals over that of the values, both over sigma or in the data's units."""
+    values = (facts.observed_si * facts.weights_si)[facts.mask]
+    close = replace(facts, ssr=share**2 * np.sum(values**2))
+    assert any("one part in a million" in sentence for sentence in warn_sentences(close)) == told
+
+
 def test_a_good_fit_is_called_so():
     text = verdict(timed_facts())
     assert text.startswith("The fit converged after 5 iterations: 2 parameters from 31 observations.")
@@ -234,4 +243,8 @@ def test_a_positive_constant_with_an_error_of_its_own_size():
 
 def test_failed_experiments_are_named_together():
     facts = replace(timed_facts(3), experiment_status=(Status.STEP_LIMIT, Status.SUCCESS, Status.STEP_LIMIT))
-    assert one_warning(facts).startswith("Experiments run 1 and run 3 could not be simulated: the step limit was reached")
+    reached = replace(facts, experiment_reached_si=np.array([30.0, 840.0, 200.0]))
+    assert one_warning(reached).startswith("Experiments run 1 and run 3 could not be simulated: the step limit was reached")
+    assert one_warning(reached).endswith("; times reached 0.5 to 3.333 min.")
+    tank = replace(steady_facts(), at_bound=("", "", ""), experiment_status=(Status.STEP_LIMIT,) * len(steady_facts().experiments))
+    assert "reached 0" not in " ".join(warn_sentences(tank))

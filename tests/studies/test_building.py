@@ -522,9 +522,23 @@ def test_settings_of_the_integration_beside_a_tank():
     )
 
 
-def test_a_pressure_that_nothing_depends_on():
-    with pytest.warns(KinetixWarning, match=r"\[conditions\] P: nothing in the model depends on it yet. It changes nothing."):
-        problem(changed(TANK, {"conditions.P": "2 bar"}), TANKS)
+@pytest.mark.parametrize(
+    ("change", "tables", "place"),
+    [
+        ({"conditions.P": "2 bar"}, (TANKS,), r"\[conditions\] P"),
+        ({"conditions.P": "2 bar", "reactions.r1.k": "0.1 1/min"}, (), r"\[conditions\] P"),
+        ({}, ("P [bar],A [mol/L]\n1,0.5\n2,0.4\n",), r"table1.csv, column 'P \[bar\]'"),
+    ],
+)
+def test_a_pressure_that_nothing_depends_on(change, tables, place):
+    with pytest.warns(KinetixWarning, match=place + ": nothing in the model depends on it yet. It changes nothing."):
+        built = problem(changed(TANK, change), *tables)
+    assert len(built.campaign.warnings) == 1
+
+
+def test_a_pressure_that_a_formula_uses():
+    study = {"model": {"y": "a*P"}, "parameters": {"a": {"start": "1 1/bar"}}}
+    assert not problem(study, "P [bar],y [1]\n1,2\n2,4\n").campaign.warnings
 
 
 def test_mass_action_up_to_its_largest_order():

@@ -188,6 +188,11 @@ def test_an_energy_is_estimated_where_the_temperature_varies(temperatures, names
     assert build_problem(parse_study(study, "direct"), tables).table.names == names
 
 
+def test_a_direct_study_without_a_title_is_called_after_what_it_is():
+    assert direct_study(["data/runs.csv"], ["A -> B"], "cstr")["title"] == "A -> B in a cstr reactor: runs.csv"
+    assert direct_study(["-"], ["A -> B"], "cstr")["title"] == "A -> B in a cstr reactor: stdin"
+
+
 def test_a_direct_study_needs_a_reaction():
     with pytest.raises(StudyError, match=r'^No reaction. Write --reaction "A -> B".$'):
         direct_study(["runs.csv"], [], "cstr")

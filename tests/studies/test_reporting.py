@@ -5,8 +5,8 @@ import pytest
 
 from kinetix.parameters import Reporting
 from kinetix.simulation import all_responses
-from kinetix.studies import simulate_problem
-from kinetix.units import AMOUNT, CONCENTRATION, DIMENSIONLESS, MOLAR_ENERGY, RATE, TEMPERATURE, TIME, VOLUME
+from kinetix.studies import fit_problem, simulate_problem
+from kinetix.units import AMOUNT, CONCENTRATION, DIMENSIONLESS, MOLAR_ENERGY, RATE, TEMPERATURE, TIME, VOLUME, parse_quantity
 from tests.reference.studies import problem
 
 SECOND_ORDER = VOLUME / AMOUNT / TIME
@@ -80,6 +80,29 @@ def test_a_fitted_order_refers_to_the_unit_of_its_rate_constant():
     study = batch(initial={"A": "1 mol/L", "default": "0 mol/L"})
     study["reactions"]["r1"]["orders"] = {"A": {"start": 1.5}}
     assert units(problem(study, "time [h],A [mol/m^3]\n0,1000\n1,700\n2,500\n"))["r1.k"] == "mol/L/h"  # c_ref = 1 mol/L
+
+
+@pytest.mark.parametrize(
+    ("reactor", "unit", "header", "words"),
+    [
+        ({"basis": "catalyst_mass", "amounts": "partial_pressure"}, "mol/kg/s", "p_A [bar]", "p[A] = 1 bar"),
+        ({"basis": "catalyst_mass"}, "mol/kg/s", "A [mol/L]", "[A] = 1 mol/L"),
+        ({}, "mmol/L/s", "A [mmol/L]", "[A] = 1 mmol/L"),
+    ],
+)
+def test_a_rate_constant_of_fitted_orders_says_where_it_is_the_rate(reactor, unit, header, words):
+    study = {
+        "reactions": {"r1": {"equation": "A -> B", "k": {"start": f"0.1 {unit}"}, "orders": {"A": {"start": 1}}}},
+        "reactor": {"type": "differential", **reactor},
+        "conditions": {"T": "500 K"},
+    }
+    table = f"{header},rate [{unit}]\n" + "".join(f"{a},{0.15 * a**0.7:.9g}\n" for a in (0.5, 1, 2, 4))
+    built = problem(study, table)
+    assert f"r1: k is the rate where {words} (c_ref)" in built.campaign.notes
+    assert fit_problem(built).values_si[0] == pytest.approx(parse_quantity(f"0.15 {unit}").si, rel=1e-6)
+    del study["reactions"]["r1"]["orders"]
+    study["reactions"]["r1"]["k"] = {}
+    assert not any("c_ref" in note for note in problem(study, table).campaign.notes)
 
 
 def test_a_simulation_speaks_the_units_it_was_asked_in():

@@ -299,3 +299,14 @@ def test_a_temperature_below_nothing_is_refused(T):
     with pytest.raises(ValueError, match=r"at: the temperature T is .*not above absolute zero"):
         study["reactions"]["r1"] = {"equation": "A -> B", "k": {"start": "0.01 1/min", "at": T}, "Ea": {"start": "60 kJ/mol"}}
         problem(study, arrhenius_rows())
+
+
+@pytest.mark.parametrize("start", [{"start": "0.01 mol/L/min"}, {}])
+def test_a_search_stopped_by_a_concentration_below_zero_says_so(start):
+    """A falls by 0.1 mol/L/min until it is used up, then stays at zero: order zero cannot follow."""
+    study = batch("1 mol/L", r1={"equation": "A -> B", "k": start, "orders": {"A": 0}})
+    tree = fit(study, "time [min],A [mol/L]\n2,0.8\n5,0.5\n8,0.2\n12,0\n15,0\n")
+    assert tree.attrs["converged"] == 0
+    for told in (tree.attrs["warnings"], tree.attrs["message"]):
+        assert "Experiments that fail: 'table1' (a concentration fell below zero: a rate of order zero goes on" in told
+    assert "led no further" not in tree.attrs["warnings"]

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from kinetix.errors import KinetixWarning, StudyError
-from kinetix.studies import fit_problem, parse_study
+from kinetix.errors import DataError, KinetixWarning, StudyError
+from kinetix.studies import check_problem, fit_problem, parse_study
 from tests.reference.studies import problem
 from tests.studies.test_building import TANK, TANKS, changed, sentence
 
@@ -41,6 +41,24 @@ def test_only_true_and_false_are_true_and_false(key, value):
     with pytest.raises(StudyError) as error:
         parse_study(study, "study.toml")
     assert "expected true or false" in str(error.value) and f"found {value!r}" in str(error.value)
+
+
+def test_measured_values_that_are_all_zero():
+    zeros = problem(changed(TANK, {}), "A [mol/L],B [mol/L]\n,0\n,0\n")
+    words = (
+        "Nothing to fit: all 2 measured values of B are 0, which says nothing of a rate. Look at what was recognised in the data, and use"
+    )
+    with pytest.raises(DataError) as refused:
+        fit_problem(zeros)
+    assert str(refused.value).startswith(words)
+    assert any(line.startswith(f"attention: {words}") for line in check_problem(zeros))
+    some = problem(changed(TANK, {}), "A [mol/L],B [mol/L]\n0.5,0\n0.4,0\n")
+    assert fit_problem(some).status.ok
+
+
+def test_zeros_that_a_formula_can_meet():
+    line = {"model": {"y": "a*x"}, "parameters": {"a": {"start": "1 L/mol"}}}
+    assert fit_problem(problem(line, "x [mol/L],y [1]\n1,0\n2,0\n")).values_si == pytest.approx([0.0], abs=1e-12)
 
 
 def test_a_rate_constant_that_ends_below_zero():
