@@ -18,7 +18,7 @@ from kinetix.units import AMOUNT, CONCENTRATION, FLOW, MASS, PRESSURE, TEMPERATU
 COLDEST, HOTTEST = PLAUSIBLE_TEMPERATURES
 LONGEST = 1e18  # s; the universe is 4.4e17 s old, and an integrator has nothing to say about more
 UNUSUAL = 10 * 365.25 * 86400.0  # s; ten years, beyond which a time is probably in another unit than it says
-BELOW_ZERO = 0.05  # share of the largest reading; further below zero a concentration is no noise
+BELOW_ZERO = 0.25  # share of the largest reading; published data with noise reach 0.18 below zero, and a sign typed wrong more than this
 _NEVER_NEGATIVE = frozenset({CONCENTRATION, PRESSURE, TIME, TIME**-1, VOLUME, FLOW, AMOUNT, MASS})
 
 
