@@ -382,7 +382,11 @@ def _check_place(table: Table, found: list[Column], vocabulary: Vocabulary, prob
     for column in found:
         where = f"{table.source}: column '{column.header.text}'"
         if column.meaning.role == "time" and not vocabulary.timed:
-            problems.add(f"{where} is a time, but this model has none: each row is an experiment of its own. List it under 'ignore'.")
+            stream = f", or say that it is the time on stream, columns = {{ t_on_stream = {_quoted(column.header.text)} }}"
+            problems.add(
+                f"{where} is a time, but this model has none: each row is an experiment of its own. List it under 'ignore'"
+                f"{stream if 't_on_stream' in vocabulary.conditions else ''}."
+            )
         elif column.meaning.role == "response" and "value" in roles:
             problems.add(f"{where} is a response of its own beside a column of values. Write all readings as rows or all as columns.")
         elif column.meaning.role == "sigma" and column.meaning.name and column.meaning.name not in measured and "value" not in roles:

@@ -18,6 +18,7 @@ Spellings (`_`, `.` and a space are the same in them; A stands for any species, 
     T             temperature, temp, Temperatur, température, temperatura
     P             pressure
     tau           residence time
+    t_on_stream   time on stream, TOS
     sigma         sd, std (of every response)
     sigma.r       sigma_r, sd_r, std_r, r_sigma, r_sd, r_std
     response      species, component (one row per reading, beside a column `value`)
@@ -95,6 +96,7 @@ class Spellings:
             "T": ("temperature", "temp", "Temperatur", "température", "temperatura"),
             "P": ("pressure",),
             "tau": ("residence time",),
+            "t_on_stream": ("time on stream", "TOS"),
             "conversion": ("X",),
         }
         spellings = {name: list(words) for name, words in common.items()}

@@ -55,6 +55,7 @@ _CONDITIONS = {
     "T": "the temperature T",
     "P": "the pressure P",
     "tau": "the residence time tau",
+    "t_on_stream": "the time on stream t_on_stream",
     "1/tau": "the space velocity 1/tau",
     "V": "the volume V",
     "Q": "the volumetric flow Q",

@@ -1,6 +1,7 @@
 """Parameters: names, starts, bounds, scales; free coordinates and physical values; the constants they stand for."""
 
 from kinetix.parameters.book import ConstantBook as ConstantBook
+from kinetix.parameters.constants import FROM_LANE as FROM_LANE
 from kinetix.parameters.constants import BoundConstant as BoundConstant
 from kinetix.parameters.constants import ConstantBindings as ConstantBindings
 from kinetix.parameters.constants import Derivable as Derivable

@@ -10,7 +10,7 @@ import numpy as np
 
 from kinetix.constants import GAS_CONSTANT
 from kinetix.errors import ParameterError
-from kinetix.parameters.constants import ONE, ZERO, BoundConstant, Derivable, DerivedEntropy, DerivedFactor
+from kinetix.parameters.constants import FROM_LANE, ONE, ZERO, BoundConstant, Derivable, DerivedEntropy, DerivedFactor
 from kinetix.parameters.reporting import Reporting
 from kinetix.parameters.specification import Estimate, Number, TemperatureLaw
 from kinetix.parameters.table import Parameter, ParameterTable, parameter
@@ -73,6 +73,11 @@ class ConstantBook:
         """Position of a new constant with a known SI value; it is a parameter that nobody sees as one."""
         self.parameters.append(Parameter(name, unit, value, -np.inf, np.inf, "linear", True, literal=True))
         return self._constant(BoundConstant(name, len(self.parameters) - 1, ZERO, ZERO, 1.0, 0.0, unit))
+
+    def add_condition(self, name: str, dimension: Dimension) -> int:
+        """Position of what each experiment gives, the same for every law; no parameter."""
+        there = [i for i, constant in enumerate(self.constants) if constant.reference == FROM_LANE]
+        return there[0] if there else self._constant(BoundConstant(name, FROM_LANE, ZERO, ZERO, 1.0, 0.0, si_unit(dimension)))
 
     def add(self, name: str, constant: Constant, spec: TemperatureLaw) -> int:
         """Position of a new constant; `name` is its full name (`r1.k`, `r3.kf`, `k1`)."""

@@ -17,13 +17,13 @@ from kinetix.units import (
     Unit,
 )
 
-ZERO, ONE = -2, -1
-"""Positions of the literals 0 and 1 behind the parameters."""
+FROM_LANE, ZERO, ONE = -3, -2, -1
+"""Positions behind the parameters: of what the experiment gives, and of the literals 0 and 1."""
 
 
 @dataclass(frozen=True)
 class BoundConstant:
-    """One constant as positions in the vector of parameters; -2 and -1 are the literals 0 and 1.
+    """One constant as positions in the vector of parameters; those below zero are `FROM_LANE`, `ZERO` and `ONE`.
 
     Attributes:
         name: `r1.k`, `r1.kf`, `k1`.
@@ -66,9 +66,12 @@ class ConstantBindings:
     T_ref: jax.Array | np.ndarray
     inverse_T_ref: jax.Array | np.ndarray
 
-    def thermal(self, parameters: jax.Array) -> Thermal:
-        """The constants of the rate laws from physical parameter values (parameter,)."""
-        extended = with_literals(parameters)
+    def thermal(self, parameters: jax.Array, given: jax.Array | None = None) -> Thermal:
+        """The constants of the rate laws from physical parameter values (parameter,).
+
+        `given`: what the experiment gives in the place of a constant, a scalar; without it a constant at `FROM_LANE` has no meaning.
+        """
+        extended = with_literals(parameters if given is None else jnp.append(parameters, given))
         return Thermal(
             extended[self.reference],
             extended[self.exponent],

@@ -18,10 +18,12 @@ class Reporting:
     Attributes:
         concentration: of the data.
         time: of the data: s, min, h or d.
+        time_on_stream: likewise; None where the data have none.
     """
 
     concentration: str = "mol/L"
     time: str = "s"
+    time_on_stream: str | None = None
 
     def unit(self, dimension: Dimension) -> Unit:
         """The unit of a dimension, made of the data's units of concentration and time where that is possible.

@@ -7,10 +7,11 @@
 | `reversible` | r = kf prod [reactants] - kr prod [products], or with K = kf/kr |
 | `free` | any expression of concentrations, partial pressures, T and constants |
 | `function` | any Python function of them |
+| `deactivation` | any of them times the activity of a catalyst over its time on stream |
 | `langmuir_hinshelwood`, `eley_rideal`, `mars_van_krevelen` | surface reactions |
 | `michaelis_menten`, `hill` | enzymes |
 
-The last five are written in the expression grammar: one formula that is evaluated, differentiated, printed and checked for units.
+Surfaces and enzymes are written in the expression grammar: one formula that is evaluated, differentiated, printed and checked for units.
 `arrhenius` gives every constant its temperature dependence; `basis` says what rates are per, and of which amounts.
 """
 
@@ -22,8 +23,10 @@ from kinetix.rates.basis import BASES as BASES
 from kinetix.rates.basis import VOLUME_BASIS as VOLUME_BASIS
 from kinetix.rates.basis import Basis as Basis
 from kinetix.rates.book import Book as Book
+from kinetix.rates.deactivation import deactivating as deactivating
 from kinetix.rates.function import FunctionLaw as FunctionLaw
 from kinetix.rates.function import law as law
+from kinetix.rates.law import ON_STREAM as ON_STREAM
 from kinetix.rates.law import Constant as Constant
 from kinetix.rates.law import Law as Law
 

@@ -16,7 +16,7 @@ from typing import Any
 from kinetix.constants import GAS_CONSTANT
 from kinetix.errors import ExpressionError, nearest
 from kinetix.expression import Expression, Symbol, evaluate, parse, symbols, to_text
-from kinetix.rates.law import Constant, Law, Sides
+from kinetix.rates.law import ON_STREAM, Constant, Law, Sides
 from kinetix.units import Dimension
 
 
@@ -49,7 +49,7 @@ def law(
 
     Args:
         text: for example `kf*[A]*[B]/(1 + K*[A])^2`.
-        constants: the constants it may use and the dimensions of their units.
+        constants: the constants it may use and the dimensions of their units; `t_on_stream` is the condition of that name.
         known: species of the network.
         reaction: its name, for messages.
         equilibria: which constants are of equilibria; None where the formula does not tell.
@@ -77,11 +77,12 @@ def law(
                 raise ExpressionError(
                     f"Rate of '{reaction}' uses '{symbol.name}', which has no value, no unit and is not estimated."
                     f" Give it under parameters = {{ {symbol.name} = ... }}, or write [{symbol.name}] if it is a concentration."
-                    f"{nearest(symbol.name, constants)}"
+                    f"{nearest(symbol.name, (*constants, ON_STREAM))}"
                 )
         else:
             raise ExpressionError(
-                f"Rate of '{reaction}' uses {symbol}; a rate may use concentrations [X], partial pressures p[X], T and constants."
+                f"Rate of '{reaction}' uses {symbol}; a rate may use concentrations [X], partial pressures p[X], T, {ON_STREAM} and"
+                " constants."
             )
     for name in constants:
         if name not in used:
@@ -91,7 +92,10 @@ def law(
     slots = tuple(dict.fromkeys(species))
     return Law(
         FreeRate(expression, tuple(used), slots),
-        tuple(Constant(name, constants[name], enthalpy=None if equilibria is None else name in equilibria) for name in used),
+        tuple(
+            Constant(name, constants[name], enthalpy=None if equilibria is None else name in equilibria, condition=name == ON_STREAM)
+            for name in used
+        ),
         (slots,),
         to_text(expression),
         amounts=frozenset(amounts),

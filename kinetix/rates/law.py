@@ -11,6 +11,9 @@ from kinetix.units import Dimension
 Sides = tuple[tuple[Any, ...], ...]
 """Concentrations (mol/m^3, scalars or arrays) by slot: one tuple per side of the law (forward, reverse)."""
 
+ON_STREAM = "t_on_stream"
+"""The time on stream, s: the one condition beside T that a rate may depend on."""
+
 RateFunction = Callable[[tuple[Any, ...], Sides, Any], Any]
 """`rate(constants, sides, T) -> r`, elementwise: it has no idea how many lanes or reactions its arguments hold."""
 
@@ -27,6 +30,7 @@ class Constant:
         positive: whether only positive values make sense, so that it is fitted on a log scale unless the user says otherwise.
         enthalpy: whether it is of an equilibrium, so that it depends on temperature by dH and has no pre-exponential factor; None
             where the user decides by what he writes (constants of his own formula).
+        condition: whether each experiment gives it, as a condition of this name, and not the user.
     """
 
     name: str
@@ -35,6 +39,7 @@ class Constant:
     value: float | None = None
     positive: bool = True
     enthalpy: bool | None = False
+    condition: bool = False
 
 
 @dataclass(frozen=True)
@@ -59,3 +64,8 @@ class Law:
     product: bool = False
     amounts: frozenset[str] = frozenset({"concentration"})
     meaning: str = ""
+
+    @property
+    def uses_time_on_stream(self) -> bool:
+        """Whether the rate depends on how long the catalyst has been on stream."""
+        return any(constant.condition for constant in self.constants)

@@ -12,13 +12,13 @@ from __future__ import annotations
 import jax.numpy as jnp
 
 from kinetix.network import Kinetics
-from kinetix.rates import Thermal, constants_at
+from kinetix.rates import ON_STREAM, Thermal, constants_at
 from kinetix.reactors.balances import Contents, Flow, through_flow, through_flow_jacobian
 from kinetix.reactors.energy import Isothermal
 from kinetix.reactors.loading import TANKS
 from kinetix.reactors.reactor import Lane, Reactor, States
 from kinetix.solvers import Options, SteadyOptions, System, steady_state
-from kinetix.units import PRESSURE, TEMPERATURE
+from kinetix.units import PRESSURE, TEMPERATURE, TIME
 
 SYSTEM = System(through_flow, through_flow_jacobian, autonomous=True)
 
@@ -36,7 +36,7 @@ CSTR = Reactor(
     name="cstr",
     summary="continuous stirred tank at steady state, constant density, one row per steady state",
     timed=False,
-    conditions={"T": TEMPERATURE, "P": PRESSURE},
+    conditions={"T": TEMPERATURE, "P": PRESSURE, ON_STREAM: TIME},
     loadings=TANKS,
     needs_feed=True,
     needs_initial=False,

@@ -10,11 +10,11 @@ from __future__ import annotations
 import jax.numpy as jnp
 
 from kinetix.network import Kinetics
-from kinetix.rates import BASES, Thermal, constants_at
+from kinetix.rates import BASES, ON_STREAM, Thermal, constants_at
 from kinetix.reactors.reactor import Lane, Reactor, States
 from kinetix.solvers import Options
 from kinetix.status import Status
-from kinetix.units import PRESSURE, TEMPERATURE
+from kinetix.units import PRESSURE, TEMPERATURE, TIME
 
 
 def solve(kinetics: Kinetics, thermal: Thermal, lane: Lane, options: Options) -> States:
@@ -32,7 +32,7 @@ DIFFERENTIAL = Reactor(
     name="differential",
     summary="rates measured at known concentrations, one row per measurement",
     timed=False,
-    conditions={"T": TEMPERATURE, "P": PRESSURE},
+    conditions={"T": TEMPERATURE, "P": PRESSURE, ON_STREAM: TIME},
     loadings=dict.fromkeys(BASES),
     needs_feed=False,
     needs_initial=False,

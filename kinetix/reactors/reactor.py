@@ -37,8 +37,8 @@ class States(NamedTuple):
 
 Lane = Mapping[str, Any]
 """One experiment as arrays in SI: `times` (time,), `T` or `program_times` and `program_T` (node,), `feed`, `initial` and
-`concentrations` (species,), `tau` (s; with rates per catalyst W/Q or S/Q), `loading` (W/V or S/V; absent: 1), `predictors`
-(predictor,), `rtol`, `atol`."""
+`concentrations` (species,), `tau` (s; with rates per catalyst W/Q or S/Q), `loading` (W/V or S/V; absent: 1), `t_on_stream`
+(s; where something depends on it), `predictors` (predictor,), `rtol`, `atol`."""
 
 
 @dataclass(frozen=True)

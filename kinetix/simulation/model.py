@@ -14,22 +14,19 @@ from jax.typing import ArrayLike
 
 from kinetix.constants import GAS_CONSTANT
 from kinetix.network import Kinetics, rates
-from kinetix.parameters import ConstantBindings, with_literals
+from kinetix.parameters import FROM_LANE, ConstantBindings, with_literals
 from kinetix.precision import fresh, lift
-from kinetix.rates import constants_at
+from kinetix.rates import ON_STREAM, constants_at
 from kinetix.reactors import Lane, Reactor, States
 from kinetix.simulation.formulas import Formula
 from kinetix.solvers import Options
 from kinetix.status import Status
 
-FROM_LANE = -3
-"""Position that means: this amount is given by the experiment, not by a parameter."""
-
 
 @partial(
     jax.tree_util.register_dataclass,
     data_fields=["kinetics", "constants", "initial", "feed", "plain", "order", "options"],
-    meta_fields=["reactor", "formulas", "uses_rates"],
+    meta_fields=["reactor", "formulas", "uses_rates", "uses_time_on_stream"],
 )
 @dataclass(frozen=True)
 class Model:
@@ -45,6 +42,7 @@ class Model:
         reactor: the book from the shelf; None for an explicit model.
         formulas: responses that are formulas.
         uses_rates: whether a response needs the rates at the states.
+        uses_time_on_stream: whether a rate depends on the time on stream, which the lanes then hold.
     """
 
     kinetics: Kinetics | None
@@ -57,6 +55,7 @@ class Model:
     reactor: Reactor | None
     formulas: tuple[Formula, ...]
     uses_rates: bool
+    uses_time_on_stream: bool = False
 
 
 class Prediction(NamedTuple):
@@ -106,7 +105,7 @@ def respond(model: Model, parameters: jax.Array, lane: Lane) -> Prediction:
     model, parameters, lane = jax.tree.map(jnp.asarray, (model, parameters, dict(lane)))
     amounts = {name: _amounts(getattr(model, name), parameters, lane[name]) for name in ("initial", "feed") if name in lane}
     lane = {**lane, **amounts}
-    thermal = model.constants.thermal(parameters)
+    thermal = model.constants.thermal(parameters, lane[ON_STREAM] if model.uses_time_on_stream else None)
     if model.reactor is None or model.kinetics is None:
         states = _explicit(constants_at(thermal, lane["T"]), lane)
     else:
@@ -145,8 +144,7 @@ def _responses(model: Model, states: States, lane: Lane) -> jax.Array:
     for name in ("feed", "initial", "predictors"):
         if name in lane:
             vectors[name.removesuffix("s")] = lane[name][None]
-    if "tau" in lane:
-        vectors["tau"] = lane["tau"][None, None]
+    vectors.update({name: lane[name][None, None] for name in ("tau", ON_STREAM) if name in lane})
     plain = jnp.concatenate(parts, axis=1)[:, model.plain]
     size = states.T.shape
     written = [jnp.broadcast_to(formula.value(vectors), size)[:, None] for formula in model.formulas]

@@ -9,7 +9,7 @@ from kinetix.errors import ExpressionError, nearest
 from kinetix.experiments import Campaign, Vocabulary
 from kinetix.expression import Expression, Symbol, dimension, parse, symbols
 from kinetix.network import Network
-from kinetix.rates import VOLUME_BASIS, Basis, Law
+from kinetix.rates import ON_STREAM, VOLUME_BASIS, Basis, Law
 from kinetix.reactors import Reactor
 from kinetix.simulation.formulas import Place
 from kinetix.units import CONCENTRATION, PRESSURE, TEMPERATURE, TIME, Dimension
@@ -106,10 +106,10 @@ class ReactorModel:
             raise ExpressionError(
                 f"uses {symbol}, but '{symbol.name}' is no reaction and no species.{nearest(symbol.name, (*reactions, *species))}"
             )
-        for name, kind in (("T", TEMPERATURE), ("time", TIME), ("tau", TIME)):
-            if symbol.name == name and not (name == "tau" and "tau" not in self.conditions):
+        for name, kind in (("T", TEMPERATURE), ("time", TIME), ("tau", TIME), (ON_STREAM, TIME)):
+            if symbol.name == name and not (name in ("tau", ON_STREAM) and name not in self.conditions):
                 return (name, 0), kind
-        known = ("T", "time", "tau", *constants)
+        known = ("T", "time", "tau", ON_STREAM, *constants)
         raise ExpressionError(
             f"uses '{symbol.name}', which is neither a condition nor a parameter. Write [{symbol.name}] for a concentration, or add it"
             f" under [parameters].{nearest(symbol.name, known)}"

@@ -9,8 +9,8 @@ import numpy as np
 from kinetix.errors import Problems, nearest
 from kinetix.experiments import Campaign, require_possible
 from kinetix.padding import padded
-from kinetix.parameters import ConstantBook, Estimate, Number, Reporting, unit_of
-from kinetix.simulation import FROM_LANE, ReactorModel, Spoken
+from kinetix.parameters import FROM_LANE, ConstantBook, Estimate, Number, Reporting, unit_of
+from kinetix.simulation import ReactorModel, Spoken
 from kinetix.studies.given import Amounts
 from kinetix.units import CONCENTRATION, Quantity, require
 

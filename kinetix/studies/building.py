@@ -20,7 +20,7 @@ from kinetix.studies.chemistry import Specification, chemistry, named_constants,
 from kinetix.studies.given import Amounts, Given
 from kinetix.studies.numbers import Reference, parse_known, parse_noise, parse_number
 from kinetix.studies.problem import Problem, assemble
-from kinetix.studies.responses import check_explicit, check_response_names
+from kinetix.studies.responses import check_explicit, check_response_names, check_time_on_stream
 from kinetix.studies.schema import Study
 from kinetix.units import CONCENTRATION, RATE, TIME, Dimension, Quantity, Unit, example_unit, parse_quantity, parse_unit
 
@@ -102,8 +102,11 @@ def _understood(study: Study) -> _Understood:
             known = ReactorModel(network_of(study.reactions), reactor, (), {}, basis).vocabulary({}).conditions
             conditions = known_conditions(study.conditions, known, f"a {reactor.name} reactor")
     if reactor is not None and what is not None:
+        model = ReactorModel(what.network, reactor, what.laws, formulas, basis)
         with problems.collecting():
-            check_response_names(ReactorModel(what.network, reactor, what.laws, formulas, basis), _dimensions(what.named))
+            check_response_names(model, _dimensions(what.named))
+        with problems.collecting():
+            check_time_on_stream(model)
     problems.raise_if_any(InputError)
     assert reactor is not None and what is not None
     spoken = ReactorModel(what.network, reactor, what.laws, formulas, basis)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +10,20 @@ from kinetix.errors import ExpressionError, InputError, ParameterError, Problems
 from kinetix.expression import Symbol, dimension, parse, symbols
 from kinetix.network import Network, Reaction, check_balance, parse_reaction
 from kinetix.parameters import TemperatureLaw, unit_of
-from kinetix.rates import BASES, BOOKS, VOLUME_BASIS, Basis, FunctionLaw, Law, free, mass_action, power_law, reversible
+from kinetix.rates import (
+    BASES,
+    BOOKS,
+    ON_STREAM,
+    VOLUME_BASIS,
+    Basis,
+    FunctionLaw,
+    Law,
+    deactivating,
+    free,
+    mass_action,
+    power_law,
+    reversible,
+)
 from kinetix.rates.book import Formula
 from kinetix.studies.numbers import Reference, Written, parse_constant, parse_number
 from kinetix.studies.schema import ReactionSection
@@ -30,7 +43,7 @@ from kinetix.units import (
     require,
 )
 
-QUANTITIES = ("k", "A", "Ea", "dH", "dS", "b", "at", "kf", "kr", "K")
+QUANTITIES = ("k", "A", "Ea", "dH", "dS", "b", "at", "kf", "kr", "K", "kd")
 """What a reaction may say of its constants without a formula of its own."""
 
 _OF_K = ("k", "A", "Ea", "dH", "dS", "b", "at")
@@ -83,6 +96,8 @@ def chemistry(
                 law, own = _function_law(reaction, section, function, network, named, basis)
             else:
                 law, own = _law(reaction, section, network, named, basis)
+            if section.kd is not None and f"{reaction.name}.kd" not in own:
+                law, own = _deactivating(reaction, section, law, own)
             laws.append(law)
             constants.update(own)
     for name, spec in constants.items():
@@ -160,6 +175,19 @@ def _law(
         law, own = _power_law(reaction, section, reactants, main, network, named, basis)
         return basis.law(law), own
     return basis.law(mass_action.law(reactants)), {f"{name}.k": main}
+
+
+def _deactivating(
+    reaction: Reaction, section: ReactionSection, law: Law, own: dict[str, Specification]
+) -> tuple[Law, dict[str, Specification]]:
+    """The law times the activity of its catalyst."""
+    name = f"{reaction.name}.kd"
+    if law.uses_time_on_stream:
+        raise ParameterError(
+            f"Reaction '{reaction.name}': kd multiplies the rate by exp(-kd*{ON_STREAM}), but its formula uses {ON_STREAM} itself:"
+            f" {law.text}. Keep one."
+        )
+    return deactivating(law), {**own, name: parse_constant(section.kd, name, "kd")}
 
 
 def _main_constant(section: ReactionSection, name: str) -> Specification:
@@ -314,10 +342,15 @@ def _free_law(
     """The law of a formula; `expected` and `equilibria` are of a named law's constants."""
     name = reaction.name
     what = "rate formula" if section.rate is not None else "named law"
-    own = _own_constants(section, name, what)
     used = {symbol.name for symbol in _symbols(text, name) if symbol.kind == "name"}
+    own = _own_constants(section, name, what, used)
     shared = {key: Reference(key) for key in named if key in used and key not in own}
     constants: dict[str, Specification] = {**own, **shared}
+    if ON_STREAM in constants:
+        raise ParameterError(
+            f"Reaction '{name}': {ON_STREAM} is the time on stream of each row, a condition, and no constant."
+            " Give the constant another name."
+        )
     units = {key: _unit(spec, named, f"{name}.{key}", expected.get(key)) for key, spec in constants.items()}
     for key, needed in expected.items():
         if key in units:
@@ -328,14 +361,14 @@ def _free_law(
                 raise UnitError(
                     *(f"Reaction '{name}' ({reaction.equation}) has the rate {text}{said}: {problem}" for problem in error.problems)
                 ) from None
-    dimensions = {key: unit.dimension for key, unit in units.items()}
+    dimensions = {key: unit.dimension for key, unit in units.items()} | ({ON_STREAM: TIME} if ON_STREAM in used else {})
     law = free.law(text, dimensions, network.species, name, equilibria)
     check_rate_dimension(text, dimensions, name, basis)
     return law, {f"{name}.{key}": spec for key, spec in constants.items()}
 
 
-def _own_constants(section: ReactionSection, name: str, what: str) -> dict[str, Specification]:
-    """The constants of a law that is no mass action, as the reaction gives them."""
+def _own_constants(section: ReactionSection, name: str, what: str, used: Collection[str]) -> dict[str, Specification]:
+    """The constants of a law that is no mass action, as the reaction gives them; `used` are the names in its formula."""
     if section.orders:
         raise ParameterError(f"Reaction '{name}': orders beside a {what}. Write the rate as a formula with those orders.")
     own: dict[str, Specification] = {}
@@ -348,7 +381,8 @@ def _own_constants(section: ReactionSection, name: str, what: str) -> dict[str, 
         for key in ("Ea", "b", "at"):
             if getattr(section, key) is not None:
                 raise ParameterError(f"Reaction '{name}': {key} beside a {what}. Give its constants under parameters = {{ ... }}.")
-    for key in ("kf", "kr", "K"):
+    # beside a formula without it, kd is of the catalyst's activity
+    for key in ("kf", "kr", "K", *({"kd"} & set(used))):
         if getattr(section, key) is not None:
             own[key] = parse_constant(getattr(section, key), f"{name}.{key}", key)
     for key, value in section.parameters.items():
@@ -371,7 +405,7 @@ def _function_law(
     name = reaction.name
     if section.law is not None or section.rate is not None:
         raise ParameterError(f"Reaction '{name}': both a function and a formula are given for its rate. Keep one.")
-    own = _own_constants(section, name, "function")
+    own = _own_constants(section, name, "function", [key for key, _ in function.constants])
     law = function.of(name, network.species)
     function.check(name, basis.rate, basis.amount)
     shared = {key: Reference(key) for key, _ in function.constants if key in named and key not in own}
@@ -385,7 +419,7 @@ def constants_of(rate: object) -> tuple[str, ...]:
     if not isinstance(rate, str):
         return ()
     try:
-        return tuple(symbol.name for symbol in symbols(parse(rate)) if symbol.kind == "name" and symbol.name != "T")
+        return tuple(symbol.name for symbol in symbols(parse(rate)) if symbol.kind == "name" and symbol.name not in ("T", ON_STREAM))
     except ExpressionError:
         return ()
 

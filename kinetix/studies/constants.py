@@ -10,11 +10,12 @@ from kinetix.expression import symbols
 from kinetix.network import Reaction
 from kinetix.parameters import ConstantBook, Estimate, Reporting, TemperatureLaw, unit_of
 from kinetix.rates import VOLUME_BASIS, Basis, Constant, Law
+from kinetix.rates.deactivation import KD
 from kinetix.simulation import ReactorModel, Spoken
 from kinetix.studies.given import Given
 from kinetix.studies.numbers import Reference
 from kinetix.studies.responses import formula_expressions
-from kinetix.units import CONCENTRATION, DIMENSIONLESS, RATE, si_unit
+from kinetix.units import CONCENTRATION, DIMENSIONLESS, RATE, TIME, si_unit
 
 
 def named_positions(book: ConstantBook, spoken: Spoken, given: Given, problems: Problems) -> dict[str, int]:
@@ -40,7 +41,8 @@ def named_positions(book: ConstantBook, spoken: Spoken, given: Given, problems: 
             continue
         with problems.collecting():
             default = Constant(name, None, positive=_positive_by_default(spec), enthalpy=None)
-            positions[name] = book.add(name, wanted.get(name, default), spec)
+            constant = wanted.get(name, default)
+            positions[name] = book.add(name, constant, _over_time_on_stream(spec, constant, book))
     return positions
 
 
@@ -57,6 +59,10 @@ def law_constants(book: ConstantBook, spoken: ReactorModel, given: Given, named:
     for reaction, law in zip(spoken.network.reactions, spoken.laws, strict=True):
         for constant in law.constants:
             name = f"{reaction.name}.{constant.name}"
+            if constant.condition:
+                assert constant.dimension is not None
+                positions[name] = book.add_condition(constant.name, constant.dimension)
+                continue
             expected.add(name)
             if constant.value is not None:
                 with problems.collecting():
@@ -73,13 +79,25 @@ def law_constants(book: ConstantBook, spoken: ReactorModel, given: Given, named:
             else:
                 with problems.collecting():
                     try:
-                        positions[name] = book.add(name, constant, _at_reference(spec, constant, law, book))
+                        positions[name] = book.add(name, constant, _reported(spec, constant, law, book))
                     except InputError as error:
                         raise ParameterError(*(_with_order(problem, reaction, law, spoken.basis) for problem in error.problems)) from None
     for name in given.constants:
         if name not in expected:
             problems.add(f"Parameter '{name}' belongs to no rate law (known: {', '.join(sorted(expected))}).{nearest(name, expected)}")
     return positions
+
+
+def _reported(spec: TemperatureLaw, constant: Constant, law: Law, book: ConstantBook) -> TemperatureLaw:
+    """The constant, with the unit in which it is reported where the user gave none and it is another than its dimension tells."""
+    return _over_time_on_stream(_at_reference(spec, constant, law, book), constant, book)
+
+
+def _over_time_on_stream(spec: TemperatureLaw, constant: Constant, book: ConstantBook) -> TemperatureLaw:
+    """A constant of deactivation is reported per unit of the time on stream, not of the residence time."""
+    if constant != KD or book.reporting.time_on_stream is None or not isinstance(spec.value, Estimate) or unit_of(spec.value) is not None:
+        return spec
+    return replace(spec, value=replace(spec.value, unit=Reporting(time=book.reporting.time_on_stream).unit(DIMENSIONLESS / TIME)))
 
 
 def _at_reference(spec: TemperatureLaw, constant: Constant, law: Law, book: ConstantBook) -> TemperatureLaw:

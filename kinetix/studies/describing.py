@@ -8,9 +8,9 @@ import numpy as np
 
 from kinetix.network import conserved_totals
 from kinetix.parameters import BoundConstant
-from kinetix.parameters.constants import ONE, ZERO
+from kinetix.parameters.constants import FROM_LANE, ONE, ZERO
 from kinetix.rates import VOLUME_BASIS
-from kinetix.simulation import FROM_LANE, ReactorModel
+from kinetix.simulation import ReactorModel
 from kinetix.studies.problem import Problem
 from kinetix.units import CONCENTRATION, Unit, example_unit
 

@@ -23,7 +23,7 @@ from kinetix.status import Status
 from kinetix.studies import starting
 from kinetix.studies.describing import describe_model
 from kinetix.studies.evaluator import Evaluator
-from kinetix.studies.problem import Problem, only_measured, temperature_without_effect, temperatures
+from kinetix.studies.problem import Problem, conditions_without_effect, only_measured, temperatures
 from kinetix.studies.provenance import condition_columns
 from kinetix.studies.provenance import provenance as origin
 from kinetix.studies.searching import EXACT, NO_LIMITS, FitLimits, Found, failing, search
@@ -228,7 +228,7 @@ def _facts(fitted: _Fitted, provenance: dict[str, Any]) -> FitFacts:
         warnings=(
             *campaign.warnings,
             *fitted.found.remarks,
-            *temperature_without_effect(problem),
+            *conditions_without_effect(problem),
             *negative_constants(problem, fitted.values),
         ),
         provenance=origin(problem) | provenance,

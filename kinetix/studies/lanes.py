@@ -8,6 +8,7 @@ from kinetix.constants import GAS_CONSTANT
 from kinetix.errors import ConditionError, Problems, nearest
 from kinetix.experiments import Campaign
 from kinetix.padding import padded
+from kinetix.rates import ON_STREAM
 from kinetix.simulation import ExplicitModel, ReactorModel, Spoken
 
 PLACEHOLDER_TEMPERATURE = 298.15
@@ -23,10 +24,12 @@ def lane_arrays(
     rtol: float,
     atol: float | None,
     *,
+    on_stream: bool = False,
     feed_estimated: bool = False,
 ) -> dict[str, np.ndarray]:
     """Arrays by name with a leading lane axis, SI, as `kinetix.reactors.Lane` lists them.
 
+    `on_stream`: whether something depends on the time on stream.
     `feed_estimated`: whether a feed concentration is a parameter, so that the sum of the feed is not known beforehand.
 
     Raises:
@@ -54,6 +57,13 @@ def lane_arrays(
             )
         lanes["predictors"] = np.stack(columns, axis=1) if columns else np.zeros((size, 0))
         return lanes
+    if on_stream:
+        if ON_STREAM not in campaign.conditions:
+            raise ConditionError(
+                f"{spoken.reactor.name}: no time on stream, which a rate or a formula depends on. Add a column '{ON_STREAM} [h]', or write"
+                f' {ON_STREAM} = "10 h" under [conditions].'
+            )
+        lanes[ON_STREAM] = np.asarray(campaign.conditions[ON_STREAM], dtype=float)
     if feed is not None:
         lanes["feed"] = feed
     if initial is not None:

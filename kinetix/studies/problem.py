@@ -11,16 +11,24 @@ from kinetix.errors import ConditionError, InputError, ParameterError, Problems
 from kinetix.experiments import Campaign
 from kinetix.network import stack_laws
 from kinetix.padding import padded
-from kinetix.parameters import BoundConstant, ConstantBook, Derivable, Number, ParameterTable, Reporting, bindings, unit_of
-from kinetix.rates import Law
-from kinetix.simulation import FROM_LANE, Choice, Model, ReactorModel, Spoken, measured_responses
+from kinetix.parameters import FROM_LANE, BoundConstant, ConstantBook, Derivable, Number, ParameterTable, Reporting, bindings, unit_of
+from kinetix.rates import ON_STREAM, Law
+from kinetix.simulation import Choice, Model, ReactorModel, Spoken, measured_responses
 from kinetix.solvers import Options
 from kinetix.studies.amounts import amounts_by_lane
 from kinetix.studies.constants import law_constants, named_positions
 from kinetix.studies.given import Given
 from kinetix.studies.lanes import lane_arrays
 from kinetix.studies.measurements import measurements, sigma_meaning
-from kinetix.studies.responses import as_compared, in_law_order, meanings, mentions_temperature, place_responses, without_column
+from kinetix.studies.responses import (
+    as_compared,
+    in_law_order,
+    meanings,
+    mentions_temperature,
+    mentions_time_on_stream,
+    place_responses,
+    without_column,
+)
 from kinetix.units import CONCENTRATION, Unit, time_unit_of
 
 
@@ -128,6 +136,7 @@ def assemble(
             temperature_needed,
             rtol,
             atol,
+            on_stream=mentions_time_on_stream(spoken, names),
             feed_estimated=bool((feed_positions != FROM_LANE).any()),
         )
     meaning = "estimated"
@@ -152,6 +161,7 @@ def assemble(
         reactor=spoken.reactor if isinstance(spoken, ReactorModel) else None,
         formulas=tuple(in_law_order(formula, rate_order) for formula in formulas),
         uses_rates=uses_rates,
+        uses_time_on_stream=any(law.uses_time_on_stream for law in laws),
         options=options or Options(),
     )
     dimensions = {c.name: c.unit.dimension for c in book.constants}
@@ -238,14 +248,32 @@ def temperatures(campaign: Campaign) -> np.ndarray | None:
     return campaign.programs["T"][1] if "T" in campaign.programs else campaign.conditions.get("T")
 
 
-def temperature_without_effect(problem: Problem) -> list[str]:
+def conditions_without_effect(problem: Problem) -> list[str]:
+    """Sentences about conditions that differ over the data while nothing in the model asks for them."""
+    return [*_temperature_without_effect(problem), *_time_on_stream_without_effect(problem)]
+
+
+def _time_on_stream_without_effect(problem: Problem) -> list[str]:
+    found = problem.campaign.conditions.get(ON_STREAM)
+    if found is None or ON_STREAM in problem.lanes or not isinstance(problem.spoken, ReactorModel):
+        return []
+    unit = problem.campaign.condition_units[ON_STREAM]
+    span = dict.fromkeys(f"{float(unit.from_si(value)):.6g}" for value in (found.min(), found.max()))
+    return [
+        f"A time on stream is given ({' to '.join(span)} {unit.text}), but no rate depends on it. Write kd = {{}} beside the"
+        " constant of each reaction whose catalyst loses activity."
+    ]
+
+
+def _temperature_without_effect(problem: Problem) -> list[str]:
     """A sentence where the temperatures of the data differ and nothing in the model asks for them."""
     asked = any(c.thermal for c in problem.constants) or mentions_temperature(problem.spoken, problem.responses, problem.campaign)
     if asked or not isinstance(problem.spoken, ReactorModel) or not temperatures_vary(problem.campaign):
         return []
     T = temperatures(problem.campaign)
     assert T is not None
-    names = [c.name for c in problem.constants if not problem.table.fixed[c.reference]] or [c.name for c in problem.constants]
+    own = [c for c in problem.constants if c.reference != FROM_LANE]
+    names = [c.name for c in own if not problem.table.fixed[c.reference]] or [c.name for c in own]
     taken = f"{' and '.join(names)} {'is' if len(names) == 1 else 'are'} taken as" if len(names) <= 3 else "the rate constants are taken as"
     return [
         f"The temperature varies from {T.min():.6g} to {T.max():.6g} K, but {taken} independent of it. Write Ea = {{}} (to estimate it)"
@@ -267,7 +295,8 @@ def reporting_of(campaign: Campaign, given: Given) -> Reporting:
     units = [response.unit for response in campaign.responses] + list(campaign.condition_units.values())
     units += [unit for unit in map(unit_of, stated) if unit is not None]
     concentration = next((unit.text for unit in units if unit.dimension == CONCENTRATION), Reporting.concentration)
-    return Reporting(concentration, time_of(campaign))
+    stream = campaign.condition_units.get(ON_STREAM)
+    return Reporting(concentration, time_of(campaign), time_unit_of(stream) if stream is not None else None)
 
 
 def reference_temperature(campaign: Campaign) -> float | None:

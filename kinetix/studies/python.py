@@ -36,7 +36,7 @@ from kinetix.studies.direct import place_parameters, with_missing_constants
 from kinetix.studies.fitting import fit_problem
 from kinetix.studies.given import Given
 from kinetix.studies.problem import Problem, assemble, temperatures_vary
-from kinetix.studies.responses import check_response_names
+from kinetix.studies.responses import check_response_names, check_time_on_stream
 from kinetix.studies.schema import reaction_sections
 from kinetix.studies.searching import FitLimits
 from kinetix.studies.simulating import simulate_problem
@@ -395,6 +395,7 @@ def put_together(
         raise DataError(
             "The data were read for another reactor: here concentrations are conditions. Read them with read_csv(path, reactor)."
         )
+    check_time_on_stream(spoken)
     check_response_names(spoken, {name: unit.dimension for name, spec in chemical.named.items() if (unit := unit_of(spec.value))})
     given = Given(chemical.constants, chemical.named, amounts_of(placed.feed, "feed"), amounts_of(placed.initial, "initial"))
     options = Options(rtol=rtol, max_steps=max_steps)

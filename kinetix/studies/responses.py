@@ -7,14 +7,16 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from kinetix.errors import ExpressionError, KinetixWarning, Problems
+from kinetix.errors import ExpressionError, KinetixWarning, ParameterError, Problems
 from kinetix.experiments import Campaign
 from kinetix.expression import Expression, Symbol, dimension, symbols
 from kinetix.expression.syntax import Call
 from kinetix.parameters import ConstantBook, Reporting
-from kinetix.rates import Law
+from kinetix.rates import ON_STREAM
+from kinetix.rates.deactivation import Deactivating
 from kinetix.rates.free import FreeRate
 from kinetix.rates.function import FunctionRate
+from kinetix.rates.law import RateFunction
 from kinetix.simulation import ExplicitModel, Formula, ReactorModel, Spoken
 from kinetix.units import CONCENTRATION, DIMENSIONLESS, TEMPERATURE, Dimension, Unit
 
@@ -123,16 +125,42 @@ def mentions_temperature(spoken: Spoken, names: tuple[str, ...], campaign: Campa
     formulas = (
         [spoken.responses[n] for n in names if n in spoken.responses] if isinstance(spoken, ReactorModel) else formula_expressions(spoken)
     )
-    in_laws = isinstance(spoken, ReactorModel) and any(map(_uses_temperature, spoken.laws))
+    in_laws = isinstance(spoken, ReactorModel) and any(_uses_temperature(law.rate) for law in spoken.laws)
     in_formulas = any(s.kind == "name" and s.name == "T" for formula in formulas for s in symbols(formula))
     return in_laws or in_formulas or (isinstance(spoken, ReactorModel) and _converts(spoken, formulas, campaign))
 
 
-def _uses_temperature(law: Law) -> bool:
-    """Whether the rate holds T itself, beside constants that depend on it."""
-    if isinstance(law.rate, FreeRate):
-        return any(symbol.name == "T" and symbol.kind == "name" for symbol in symbols(law.rate.expression))
-    return isinstance(law.rate, FunctionRate) and law.rate.uses_temperature
+def _uses_temperature(rate: RateFunction) -> bool:
+    """Whether a rate holds T itself, beside constants that depend on it."""
+    if isinstance(rate, Deactivating):
+        return _uses_temperature(rate.fresh)
+    if isinstance(rate, FreeRate):
+        return any(symbol.name == "T" and symbol.kind == "name" for symbol in symbols(rate.expression))
+    return isinstance(rate, FunctionRate) and rate.uses_temperature
+
+
+def mentions_time_on_stream(spoken: Spoken, names: tuple[str, ...]) -> bool:
+    """Whether a rate or a predicted formula uses the time on stream."""
+    if not isinstance(spoken, ReactorModel):
+        return False
+    formulas = [spoken.responses[name] for name in names if name in spoken.responses]
+    in_formulas = any(s.kind == "name" and s.name == ON_STREAM for formula in formulas for s in symbols(formula))
+    return in_formulas or any(law.uses_time_on_stream for law in spoken.laws)
+
+
+def check_time_on_stream(spoken: ReactorModel) -> None:
+    """That rates depend on the time on stream only where experiments have one.
+
+    Raises:
+        ParameterError: in a reactor whose data are readings over time.
+    """
+    names = [r.name for r, law in zip(spoken.network.reactions, spoken.laws, strict=True) if law.uses_time_on_stream]
+    if names and ON_STREAM not in spoken.conditions:
+        raise ParameterError(
+            f"The rate of {', '.join(names)} depends on the time on stream ({ON_STREAM}), which a {spoken.reactor.name} does not have:"
+            " there the time is its own. Write the activity as a species that reacts: 'S + cat -> P + cat' in the place of 'S -> P', and"
+            " 'cat -> dead' with k = kd, with cat = \"1 mol/L\" under [initial]."
+        )
 
 
 def _converts(spoken: ReactorModel, formulas: Sequence[Expression], campaign: Campaign) -> bool:

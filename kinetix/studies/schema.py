@@ -31,6 +31,10 @@ class ReactionSection(_Section):
     kf: Any = Field(default=None, description="forward constant of a reversible reaction, with its own A or k, Ea, at")
     kr: Any = Field(default=None, description="reverse constant of a reversible reaction")
     K: Any = Field(default=None, description="equilibrium constant in concentrations, { K, at, dH } by van 't Hoff, in place of kr")
+    kd: Any = Field(
+        default=None,
+        description="constant of deactivation: the rate falls with the time on stream as exp(-kd t_on_stream); with its own A or k, Ea, at",
+    )
     law: str | dict[str, Any] | None = Field(
         default=None,
         description='a named rate law, for example "michaelis_menten" or { type = "langmuir_hinshelwood", adsorbed = ["A"], sites = 2 }',

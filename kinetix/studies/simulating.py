@@ -21,7 +21,7 @@ from kinetix.status import Status
 from kinetix.studies import starting
 from kinetix.studies.describing import Row, describe_experiments, describe_model
 from kinetix.studies.evaluator import Evaluator
-from kinetix.studies.problem import Problem, temperature_without_effect
+from kinetix.studies.problem import Problem, conditions_without_effect
 from kinetix.studies.provenance import condition_columns, provenance
 from kinetix.studies.searching import failures, parameter_sizes, search_options, sum_of_squares
 from kinetix.studies.suspicions import only_zeros
@@ -136,7 +136,7 @@ def check_problem(problem: Problem) -> list[str]:
         return [*lines, "nothing measured: this study can be simulated, not fitted"]
     if not len(problem.table.free):
         return [*lines, "nothing to estimate: every parameter is known"]
-    lines += [f"attention: {sentence}" for sentence in (*temperature_without_effect(problem), *only_zeros(problem))]
+    lines += [f"attention: {sentence}" for sentence in (*conditions_without_effect(problem), *only_zeros(problem))]
     unknown = starting.missing(problem.table)
     if unknown.size:
         return [*lines, f"to be found from the data: starts of {listing([problem.table.names[i] for i in unknown])}"]

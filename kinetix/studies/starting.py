@@ -1,14 +1,15 @@
 """Starts of parameters for which the user gave none, found from the data.
 
 The unit of a constant fixes its size: with a typical concentration c, partial pressure p and rate r of the data, a constant of
-dimension r^a c^b p^d is of the order of r^a c^b p^d. Trial points are spread over three decades about that size, activation energies
-over 20 to 200 kJ/mol, orders over 0 to 3, by a seeded Latin hypercube (McKay, Beckman and Conover, Technometrics 21 (1979) 239).
-The best few are refined by the estimator, and the best of those is the answer.
+dimension r^a c^b p^d is of the order of r^a c^b p^d; one of deactivation is of the order of one over a typical time on stream. Trial
+points are spread over three decades about that size, activation energies over 20 to 200 kJ/mol, orders over 0 to 3, by a seeded Latin
+hypercube (McKay, Beckman and Conover, Technometrics 21 (1979) 239). The best few are refined by the estimator, and the best of those is
+the answer.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -17,6 +18,8 @@ from kinetix.constants import GAS_CONSTANT
 from kinetix.errors import ParameterError
 from kinetix.estimation import Bounds
 from kinetix.parameters import Parameter, ParameterTable
+from kinetix.rates import ON_STREAM
+from kinetix.rates.deactivation import CONSTANTS, KD, Deactivating
 from kinetix.simulation import ReactorModel
 from kinetix.studies.problem import Problem
 from kinetix.units import CONCENTRATION, MOLAR_ENERGY, PRESSURE, Dimension, example_unit
@@ -95,12 +98,13 @@ def _farthest(p: Parameter) -> Range:
 
 
 class Scales(NamedTuple):
-    """Typical amounts and rates of the data, SI, and the dimension of a rate."""
+    """Typical amounts and rates of the data, SI, the dimension of a rate, and sizes of constants of deactivation by name."""
 
     concentration: float
     pressure: float
     rate: float
     rate_dimension: Dimension
+    deactivation: Mapping[str, float]
 
 
 def characteristic_scales(problem: Problem) -> Scales:
@@ -119,7 +123,21 @@ def characteristic_scales(problem: Problem) -> Scales:
         concentration * GAS_CONSTANT * float(T),
         concentration / _characteristic_time(problem, concentration, measured),
         problem.spoken.basis.rate,
+        _deactivation(problem),
     )
+
+
+def _deactivation(problem: Problem) -> dict[str, float]:
+    """The size of each constant of deactivation, 1/s, by the name of its parameter: one over a typical time on stream."""
+    times = problem.lanes.get(ON_STREAM, np.zeros(0))
+    kinetics = problem.model.kinetics
+    if not (times > 0).any() or kinetics is None:
+        return {}
+    column = CONSTANTS.index(KD) - len(CONSTANTS)
+    found = [
+        i for stack in kinetics.stacks if isinstance(stack.rate, Deactivating) for i in np.asarray(stack.constants)[:, column] if i >= 0
+    ]
+    return {problem.table.names[problem.constants[i].reference]: 1.0 / float(np.median(times[times > 0])) for i in found}
 
 
 def _characteristic_time(problem: Problem, concentration: float, measured: np.ndarray) -> float:
@@ -146,7 +164,7 @@ def start_range(parameter: Parameter, scales: Scales) -> Range:
     elif parameter.scale == "linear" and dimension.dimensionless:
         lower, upper = ORDERS
     else:
-        size = _size(parameter, scales)
+        size = scales.deactivation[name] if name in scales.deactivation else _size(parameter, scales)
         if parameter.scale == "linear":
             lower, upper = 0.0, 2.0 * size
         else:
@@ -189,8 +207,9 @@ def searchable(problem: Problem) -> bool:
     if not isinstance(problem.spoken, ReactorModel):
         return False
     rate = problem.spoken.basis.rate
+    deactivation = _deactivation(problem)
     free = (problem.table.parameters[i] for i in problem.table.free)
-    return all(p.unit.dimension == MOLAR_ENERGY or _powers(p, rate) is not None for p in free)
+    return all(p.name in deactivation or p.unit.dimension == MOLAR_ENERGY or _powers(p, rate) is not None for p in free)
 
 
 def best_starts(trials: Trials, ssr: Callable[[np.ndarray], float]) -> list[np.ndarray]:

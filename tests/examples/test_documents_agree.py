@@ -61,7 +61,10 @@ def test_readme_shows_the_study_of_its_example():
 
 @pytest.mark.parametrize("document", [document for document in DOCUMENTS if TOML.search(text_of(document))])
 def test_settings_mean_something(document):
-    """Every block is a part of a study: its sections and keys are known; reactions, laws and units can be used (in a closed reactor)."""
+    """Every block is a part of a study: its sections and keys are known; reactions, laws and units can be used.
+
+    In a closed reactor, or where the rates depend on the time on stream in a tank.
+    """
     for match in TOML.finditer(text_of(document)):
         block = {"schema": 1, **tomllib.loads(match["body"])}
         study = parse_study(block, document)
@@ -72,6 +75,9 @@ def test_settings_mean_something(document):
         if study.reactions:
             loading = {"W/V": "1 g/L"} if basis["basis"] == "catalyst_mass" else {}
             closed = {"reactor": {"type": "batch", **basis}, "initial": {"default": "1 mol/L"}, "conditions": {"T": "350 K", **loading}}
+            if any("kd" in reaction or "t_on_stream" in reaction.get("rate", "") for reaction in block["reactions"].values()):
+                tank = {"T": "350 K", "tau": "1 min", "t_on_stream": "1 h", "feed": {"default": "1 mol/L"}}
+                closed = {"reactor": {"type": "cstr", **basis}, "conditions": tank}
             kept = {name: block[name] for name in ("schema", "reactions", "parameters", "formulas") if name in block}
             build_problem(parse_study(kept | closed, document), [])
 

@@ -227,7 +227,8 @@ def test_reactions_and_their_constants(change, words):
         ({"reactions": None}, "The study has neither [reactions] nor [model]. Write one of them."),
         (
             {"conditions.tua": "5 min"},
-            "[conditions] tua: a cstr reactor has no such condition (known: T, P, tau, 1/tau, V, Q, feed). Did you mean 'tau'?",
+            "[conditions] tua: a cstr reactor has no such condition (known: T, P, t_on_stream, tau, 1/tau, V, Q, feed)."
+            " Did you mean 'tau'?",
         ),
         ({"conditions.tau": "5 mol"}, "[conditions] tau has unit mol (amount), but time is needed, for example s."),
         ({"conditions.tau": "5"}, "[conditions] tau: '5' has no unit: write one after the number, for example '5 s'."),

@@ -25,7 +25,7 @@ def problems(**change):
         ),
         (
             {"reactions": {"r1": {"equation": "A -> B", "order": {"A": 1}}}},
-            "study.toml, [reactions] r1.order: unknown key 'order'. Known: equation, k, A, Ea, dH, dS, b, at, kf, kr, K, law, rate, "
+            "study.toml, [reactions] r1.order: unknown key 'order'. Known: equation, k, A, Ea, dH, dS, b, at, kf, kr, K, kd, law, rate, "
             "parameters,"
             " orders, balance. Did you mean 'orders'?",
         ),

@@ -24,7 +24,7 @@ def values(tree):
     }
 
 
-SCALES = starting.Scales(500.0, 1.5e6, 500.0 / 60.0, RATE)
+SCALES = starting.Scales(500.0, 1.5e6, 500.0 / 60.0, RATE, {})
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,8 @@ def test_a_response_with_the_name_of_a_species():
 
 def test_a_response_with_the_name_of_a_condition():
     words = sentence(changed(TANK, {"responses.tau": "[A]"}), TANKS)
-    assert words.startswith("Response 'tau' has the name of a condition (T, P, tau") and words.endswith("Give it another name.")
+    assert words.startswith("Response 'tau' has the name of a condition (T, P, t_on_stream, tau")
+    assert words.endswith("Give it another name.")
 
 
 def test_a_response_that_is_more_than_its_species():
