@@ -64,7 +64,8 @@ class ReactorModel:
         if self.reactor.measures_rates:
             conditions.update(dict.fromkeys(self.network.species, CONCENTRATION))
             conditions.update({f"p[{name}]": PRESSURE for name in self.network.species})
-        idle = ("P",)  # amounts are concentrations or partial pressures, and no reactor changes its volume yet
+        # amounts are concentrations or partial pressures, and no reactor changes its volume yet
+        idle = () if "P" in self.network.species else ("P",)
         return Vocabulary(self.network.species, responses, conditions, self.reactor.timed, idle=idle)
 
     def response_dimension(self, name: str, formula: Expression, constants: Mapping[str, Dimension]) -> Dimension:
