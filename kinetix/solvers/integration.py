@@ -10,15 +10,15 @@ from typing import ClassVar, NamedTuple
 import jax
 import jax.numpy as jnp
 from jax import Array, lax
-from jax.typing import ArrayLike
+from jax.typing import ArrayLike, DTypeLike
 
 from kinetix.solvers import tableau
+from kinetix.solvers.control import Limits, State, at_stop, judge, plan, unfinished
 from kinetix.solvers.linear import gauss_jordan, solve
 from kinetix.solvers.sensitivity import Levels, differentiable
 from kinetix.solvers.system import Arguments, Structure, System, all_finite, check_vector, floating_type
 from kinetix.status import Status
 
-SAFETY, SHRINK, GROW, ON_FAILURE = 0.9, 0.2, 6.0, 0.5
 FIRST_ERROR = 0.01
 
 
@@ -40,6 +40,12 @@ class Options:
     max_steps: ArrayLike = 10_000
     lowest: ArrayLike = -float("inf")
 
+    def limits(self, dtype: DTypeLike) -> Limits:
+        """The numbers in the types of a solve."""
+        return Limits(
+            jnp.asarray(self.rtol, dtype), jnp.asarray(self.atol, dtype), jnp.asarray(self.max_steps, jnp.int32), jnp.asarray(self.lowest, dtype)
+        )
+
 
 class Solution(NamedTuple):
     """What `integrate` gives.
@@ -57,18 +63,7 @@ class Solution(NamedTuple):
     t_reached: Array
 
 
-class _State(NamedTuple):
-    """What one step hands to the next."""
-
-    y: Array
-    t: Array
-    h: Array
-    status: Array
-    accepted: Array
-    rejected: Array
-
-
-class _Segments(NamedTuple):
+class Segments(NamedTuple):
     """The stretches between consecutive stops (output times and breaks); each [s], for one of them scalars."""
 
     start: Array
@@ -78,6 +73,10 @@ class _Segments(NamedTuple):
     def inside(self, t: Array) -> Array:
         """t kept a few rounding units away from the ends, where the right-hand side might belong to the neighbour."""
         return lax.clamp(self.start + self.inset, t, self.stop - self.inset)
+
+    def ending_at(self, times: Array) -> Array:
+        """The segments [m] that end at the given times."""
+        return jnp.sum(self.stop[None, :] < times[:, None], axis=1)
 
 
 TIMES, T0, Y0, FIRST_OF_ARGS = 0, 1, 2, 3
@@ -115,22 +114,29 @@ class _Integration:
         stop_moves = sum(TIMES in level for level in levels)
 
         fixed_times, fixed_t0 = lax.stop_gradient((times, t0))
-        ordered = jnp.all(fixed_times >= jnp.concatenate([fixed_t0[None], fixed_times[:-1]]))
-        segments = _segments(fixed_t0, fixed_times, breaks)
+        segments = segments_of(fixed_t0, fixed_times, breaks)
         if start_moves:
-            y0 = _move_along(self.system, args, t0 + segments.inset[0], y0, fixed_t0 - t0, start_moves)
-        state = _first_state(self.system, options, args, y0, segments, ordered & all_finite((times, t0, y0, args)))
-        state, (y, usable) = _run(self.system, options, args, state, segments)
+            y0 = move_along(self.system, args, t0 + segments.inset[0], y0, fixed_t0 - t0, start_moves)
+        limits = options.limits(y0.dtype)
+        first = jax.tree.map(lambda x: x[0], segments)
+        state = first_state(self.system, limits, args, y0, first, segments.stop[-1], are_valid(times, t0, y0, args))
+        state, (y, usable) = _run(self.system, limits, args, state, segments)
         ends = segments.stop - segments.inset
         if breaks is not None:
-            place = jnp.sum(segments.stop[None, :] < fixed_times[:, None], axis=1)
+            place = segments.ending_at(fixed_times)
             y, usable, ends = y[place], usable[place], ends[place]
         if stop_moves:
-            y = jax.vmap(lambda t, y, shift: _move_along(self.system, args, t, y, shift, stop_moves))(ends, y, times - fixed_times)
+            y = jax.vmap(lambda t, y, shift: move_along(self.system, args, t, y, shift, stop_moves))(ends, y, times - fixed_times)
         return jnp.where(usable[:, None], y, jnp.nan), usable, (state.status, state.accepted, state.rejected, state.t)
 
 
-def _segments(t0: Array, times: Array, breaks: Array | None) -> _Segments:
+def are_valid(times: Array, t0: Array, y0: Array, args: Arguments) -> Array:
+    """Whether all inputs are finite and the times in order."""
+    times, t0 = lax.stop_gradient((times, t0))
+    return jnp.all(times >= jnp.concatenate([t0[None], times[:-1]])) & all_finite((times, t0, y0, args))
+
+
+def segments_of(t0: Array, times: Array, breaks: Array | None) -> Segments:
     """Stops in order. A break outside the range falls on its end, where it only adds a segment of length zero."""
     stop = times
     if breaks is not None:
@@ -138,10 +144,10 @@ def _segments(t0: Array, times: Array, breaks: Array | None) -> _Segments:
     start = jnp.concatenate([t0[None], stop[:-1]])
     unit = 8 * jnp.finfo(times.dtype).eps
     inset = jnp.minimum(unit * jnp.maximum(jnp.abs(start), jnp.abs(stop)), 0.25 * jnp.abs(stop - start))
-    return _Segments(start, stop, inset)
+    return Segments(start, stop, inset)
 
 
-def _move_along(system: System, args: Arguments, t: Array, y: Array, shift: Array, order: int) -> Array:
+def move_along(system: System, args: Arguments, t: Array, y: Array, shift: Array, order: int) -> Array:
     """y moved by `shift` along the solution through (t, y), as a Taylor polynomial.
 
     The shift is zero: what counts are its derivatives up to `order`.
@@ -154,89 +160,70 @@ def _move_along(system: System, args: Arguments, t: Array, y: Array, shift: Arra
     for k in range(1, order + 1):
         total = total + weight * derivative(t, y)
         weight = weight * shift / (k + 1)
-        derivative = _time_derivative(derivative, rates)
+        derivative = time_derivative(derivative, rates)
     return total
 
 
-def _time_derivative(quantity: Callable[[Array, Array], Array], rates: Callable[[Array, Array], Array]) -> Callable[[Array, Array], Array]:
+def time_derivative(quantity: Callable[[Array, Array], Array], rates: Callable[[Array, Array], Array]) -> Callable[[Array, Array], Array]:
     return lambda t, y: jax.jvp(quantity, (t, y), (jnp.ones_like(t), rates(t, y)))[1]
 
 
-def _first_state(system: System, options: Options, args: Arguments, y0: Array, segments: _Segments, valid: Array) -> _State:
+def first_state(system: System, limits: Limits, args: Arguments, y0: Array, segment: Segments, end: Array, valid: Array) -> State:
     """The state before the first step.
 
     The first h is such that the error would be a hundredth of the tolerance if y went on changing on the time scale of the
     start, |dy/dt| / |d2y/dt2|. That does not depend on the units of y and t; rejected steps correct a choice that is too large.
+
+    Args:
+        segment: the first.
+        end: of the last.
+        valid: whether all inputs are finite and in order.
     """
     y, args = lax.stop_gradient((y0, args))
-    t = segments.start[0] + segments.inset[0]
+    t = segment.start + segment.inset
 
     def rates(t: Array, y: Array) -> Array:
         return system.rates(t, y, args)
 
     first = rates(t, y)
-    second = _time_derivative(rates, lambda t, y: first)(t, y)
-    scale = jnp.asarray(options.atol, y.dtype) + jnp.asarray(options.rtol, y.dtype) * jnp.abs(y)
+    second = time_derivative(rates, lambda t, y: first)(t, y)
+    scale = limits.atol + limits.rtol * jnp.abs(y)
     tiny = jnp.finfo(y.dtype).tiny
     speed = jnp.sqrt(jnp.mean((first / scale) ** 2))
     bend = jnp.maximum(jnp.sqrt(jnp.mean((second / scale) ** 2)), tiny)
-    time = jnp.minimum(jnp.maximum(speed / bend, lax.rsqrt(bend)), segments.stop[-1] - segments.start[0])
+    time = jnp.minimum(jnp.maximum(speed / bend, lax.rsqrt(bend)), end - segment.start)
     change = jnp.maximum(jnp.maximum(speed * time, bend * time * time), tiny)
     h = time * jnp.minimum((FIRST_ERROR / change) ** (1.0 / (tableau.ORDER + 1)), 1.0)
     status = jnp.where(valid & all_finite(first), Status.SUCCESS, Status.NON_FINITE).astype(jnp.int32)
-    begin = jnp.where(jnp.isfinite(segments.start[0]), segments.start[0], 0.0)
+    begin = jnp.where(jnp.isfinite(segment.start), segment.start, 0.0)
     zero = jnp.zeros((), jnp.int32)
-    return _State(y0, begin, h, status, zero, zero)
+    return State(y0, begin, h, status, zero, zero)
 
 
-def _run(system: System, options: Options, args: Arguments, state: _State, segments: _Segments) -> tuple[_State, tuple[Array, Array]]:
+def _run(system: System, limits: Limits, args: Arguments, state: State, segments: Segments) -> tuple[State, tuple[Array, Array]]:
     """The last state, and for each segment the state [n] at its end and whether it was reached. Step sizes carry no derivatives."""
-    dtype = state.y.dtype
-    rtol, atol = jnp.asarray(options.rtol, dtype), jnp.asarray(options.atol, dtype)
-    max_steps, lowest = jnp.asarray(options.max_steps, jnp.int32), jnp.asarray(options.lowest, dtype)
-    resolution = 4 * jnp.finfo(dtype).eps
 
-    def run_segment(state: _State, segment: _Segments) -> tuple[_State, tuple[Array, Array]]:
-        def unfinished(state: _State) -> Array:
-            return (state.t < segment.stop) & (state.status == Status.SUCCESS) & (state.accepted + state.rejected < max_steps)
+    def run_segment(state: State, segment: Segments) -> tuple[State, tuple[Array, Array]]:
+        def is_open(state: State) -> Array:
+            return unfinished(state.t, state.status, state.accepted + state.rejected, segment.stop, limits.max_steps)
 
-        def attempt(state: _State) -> _State:
-            y, t, h, status, accepted, rejected = state
-            left = lax.select(unfinished(state), segment.stop - t, jnp.ones_like(t))
-            clipped = h >= left * (1 - 1e-9)
-            taken = lax.select(clipped, left, h)
-            y_new, error = step(system, args, y, t, taken, segment)
+        def attempt(state: State) -> State:
+            planned = plan(state, segment.stop, limits.max_steps)
+            y_new, error = step(system, args, state.y, state.t, planned.taken, segment)
+            return judge(limits, state, planned, y_new, error, segment.stop)
 
-            below = jnp.any(lax.stop_gradient(y_new) < lowest)
-            size, size_new, error = lax.stop_gradient((jnp.abs(y), jnp.abs(y_new), error))
-            mean_square = jnp.mean((error / (atol + rtol * jnp.maximum(size, size_new))) ** 2)
-            finite = jnp.isfinite(mean_square) & jnp.all(jnp.isfinite(size_new))
-            accept = finite & (mean_square <= 1.0)
-            factor = jnp.minimum(jnp.maximum(SAFETY * jnp.maximum(mean_square, 1e-30) ** (-0.5 / tableau.ORDER), SHRINK), GROW)
-            next_h = taken * lax.select(finite, factor, jnp.full_like(factor, ON_FAILURE))
-            next_h = lax.select(accept & clipped, jnp.maximum(h, next_h), next_h)
-            reached = lax.select(accept, lax.select(clipped, segment.stop, t + taken), t)
-
-            accepted, rejected = accepted + accept, rejected + ~accept
-            too_small = ~accept & (next_h < jnp.maximum(resolution * jnp.abs(t), 1e-24 * left))
-            status = lax.select(too_small, jnp.full_like(status, Status.STEP_TOO_SMALL), status)
-            status = lax.select(accept & below, jnp.full_like(status, Status.BELOW_ZERO), status)
-            return _State(lax.select(accept, y_new, y), reached, next_h, status, accepted, rejected)
-
-        state = lax.while_loop(unfinished, attempt, state)
-        short = (state.t < segment.stop) & (state.status == Status.SUCCESS)
-        state = state._replace(status=lax.select(short, jnp.full_like(state.status, Status.STEP_LIMIT), state.status))
+        state = at_stop(lax.while_loop(is_open, attempt, state), segment.stop)
         return state, (state.y, state.status == Status.SUCCESS)
 
     return lax.scan(run_segment, state, segments)
 
 
-def step(system: System, args: Arguments, y: Array, t: Array, h: Array, segment: _Segments) -> tuple[Array, Array]:
+def step(system: System, args: Arguments, y: Array, t: Array, h: Array, segment: Segments) -> tuple[Array, Array]:
     """One step of Rodas5P from (t, y) to t + h: the new state and its error estimate, each [n]."""
     here = segment.inside(t)
     matrix = jnp.eye(y.size, dtype=y.dtype) / (h * tableau.GAMMA) - system.matrix(here, y, args)
     inverted = lax.stop_gradient(gauss_jordan(lax.stop_gradient(matrix))[0])
-    drift = None if system.autonomous else _time_derivative(partial(system.rates, args=args), lambda t, y: jnp.zeros_like(y))(here, y)
+    drift = None if system.autonomous else time_derivative(partial(system.rates, args=args), lambda t, y: jnp.zeros_like(y))(here, y)
 
     def stage(increments: Array, numbers: tuple[Array, Array, Array, Array]) -> tuple[Array, None]:
         index, weights, node, gamma_sum = numbers

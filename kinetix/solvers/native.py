@@ -1,0 +1,93 @@
+"""Compiler tricks for XLA on CPU, all of them, in one place. None changes a digit; without them the same code runs some ten times slower.
+
+1. `while_loop`: XLA fuses elementwise operations by recomputing what a fused value needs, so that in a long straight-line body most operations
+   are done several times. A value that is also an output is computed once. So every value of the body that is used more than once is
+   *pinned*: the loop carries it as an extra variable that nobody reads.
+2. `one_function`: XLA runs a body of some hundred fused operations as as many kernels, with a dispatch each. A call marked as a "small
+   call" is compiled into one native function instead, as XLA itself does for tiny loops. The mark is undocumented.
+3. `OPTIONS`: vectors of 512 bits where the machine has them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from functools import reduce
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax import Array, lax
+from jax.experimental.xla_metadata import set_xla_metadata
+from jax.extend import core
+
+from kinetix.solvers.scalars import Known, ScalarProgram
+
+OPTIONS = {"xla_cpu_prefer_vector_width": 512}
+"""`compiler_options` of the outermost `jax.jit`."""
+
+CHEAP = frozenset("convert_element_type neg lt le gt ge eq ne and or not select_n is_finite".split())
+"""Operations that cost less than storing their result."""
+
+
+def while_loop(condition: Callable[[Sequence[Array]], Array], body: ScalarProgram, state: Sequence[Array], constants: Sequence[Array]) -> list[Array]:
+    """`lax.while_loop` with a program of scalars as its body, which computes every value once.
+
+    Args:
+        condition: of the state, gives one truth value for all lanes.
+        body: its inputs are the state and the constants, its outputs the next state.
+        state: lanes of one shape.
+        constants: the same.
+    """
+    pinned = pins(body)
+    size = len(state)
+
+    def advance(carried: tuple[Array, ...]) -> tuple[Array, ...]:
+        values = body.values([*carried[:size], *constants])
+        return (*body.results(values), *(values[number] for number in pinned))
+
+    carried = (*state, *(jnp.zeros(state[0].shape, body.instructions[number - len(body.inputs)].dtype) for number in pinned))
+    final = lax.while_loop(lambda carried: condition(carried[:size]), advance, carried)
+    return _kept_alive(final[:size], final[size:])
+
+
+def pins(program: ScalarProgram) -> list[int]:
+    """The values worth storing: those used more than once."""
+    uses = Counter(x for step in program.instructions for x in set(step.operands) if not isinstance(x, Known))
+    results = set(program.outputs)
+    first = len(program.inputs)
+    return [
+        number
+        for number, step in enumerate(program.instructions, first)
+        if uses[number] > 1 and number not in results and step.primitive.name not in CHEAP
+    ]
+
+
+def _kept_alive(results: Sequence[Array], pinned: Sequence[Array]) -> list[Array]:
+    """The results, made to depend on the pins: the compiler removes what nothing depends on.
+
+    The sum is never the number it is compared with, since each of its terms is 0 or 1.
+    """
+    if not pinned:
+        return list(results)
+    odd = [lax.convert_element_type(jnp.ravel(pin)[0] == jnp.asarray(12345.678).astype(pin.dtype), jnp.int32) for pin in pinned]
+    never = reduce(lax.add, odd) == jnp.int32(-1)
+    return [lax.select(jnp.broadcast_to(never, x.shape), jnp.zeros_like(x), x) for x in results]
+
+
+def one_function(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function compiled into one native function on CPU: no dispatch between its operations.
+
+    It may hold no matrix product, sort, scatter, or call of a library, and no array large enough to be shared between threads.
+    """
+
+    def marked(*arguments: Any) -> Any:
+        flat, tree = jax.tree.flatten(arguments)
+        closed, shape = jax.make_jaxpr(lambda *leaves: function(*jax.tree.unflatten(tree, leaves)), return_shape=True)(*flat)
+        # by way of a finished trace, so that the operations inside do not carry the mark themselves
+        call = jax.jit(core.jaxpr_as_fun(closed))
+        with set_xla_metadata(xla_cpu_small_call="true", inlineable="false"):
+            results = call(*flat)
+        return jax.tree.unflatten(jax.tree.structure(shape), results)
+
+    return marked
