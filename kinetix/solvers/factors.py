@@ -7,13 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
+import jax
 import numpy as np
 
 from kinetix.solvers.scalars import entries, is_zero
 
 
+@partial(jax.tree_util.register_dataclass, data_fields=["rows"], meta_fields=["order"])
 @dataclass(frozen=True)
 class Factors:
     """L and U in one matrix [n, n], inverses of the pivots on its diagonal, with rows and columns in `order`."""

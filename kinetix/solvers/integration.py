@@ -83,7 +83,7 @@ TIMES, T0, Y0, FIRST_OF_ARGS = 0, 1, 2, 3
 
 
 @dataclass(frozen=True)
-class _Integration:
+class Integration:
     """`integrate` as a program for `sensitivity.differentiable`. Arguments: times, t0, y0, leaves of args, [breaks,] leaves of options."""
 
     system: System
@@ -136,7 +136,7 @@ def are_valid(times: Array, t0: Array, y0: Array, args: Arguments) -> Array:
     return jnp.all(times >= jnp.concatenate([t0[None], times[:-1]])) & all_finite((times, t0, y0, args))
 
 
-def segments_of(t0: Array, times: Array, breaks: Array | None) -> Segments:
+def segments_of(t0: Array, times: Array, breaks: Array | None = None) -> Segments:
     """Stops in order. A break outside the range falls on its end, where it only adds a segment of length zero."""
     stop = times
     if breaks is not None:
@@ -297,7 +297,7 @@ def integrate(
     leaves, args_tree = jax.tree.flatten(args)
     option_leaves, options_tree = jax.tree.flatten(options)
     kinks = [] if breaks is None else [jnp.asarray(breaks, dtype)]
-    program = _Integration(system, args_tree, options_tree, breaks is not None)
+    program = Integration(system, args_tree, options_tree, breaks is not None)
     arguments = (ends, begin, start, *map(jnp.asarray, leaves), *kinks, *map(jnp.asarray, option_leaves))
     (y,), _, (status, steps, rejected, t_reached) = differentiable(program, (), *arguments)
     return Solution(y, status, steps, rejected, t_reached)

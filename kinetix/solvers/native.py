@@ -1,8 +1,8 @@
 """Compiler tricks for XLA on CPU, all of them, in one place. None changes a digit; without them the same code runs some ten times slower.
 
-1. `while_loop`: XLA fuses elementwise operations by recomputing what a fused value needs, so that in a long straight-line body most operations
-   are done several times. A value that is also an output is computed once. So every value of the body that is used more than once is
-   *pinned*: the loop carries it as an extra variable that nobody reads.
+1. *Pins* (`run`, `blanks`, `kept_alive`): XLA fuses elementwise operations by recomputing what a fused value needs, so that in a long
+   straight-line body most operations are done several times. A value that is also an output is computed once. So every value of the
+   body of a loop that is used more than once is carried by the loop as an extra variable that nobody reads.
 2. `one_function`: XLA runs a body of some hundred fused operations as as many kernels, with a dispatch each. A call marked as a "small
    call" is compiled into one native function instead, as XLA itself does for tiny loops. The mark is undocumented.
 3. `OPTIONS`: vectors of 512 bits where the machine has them.
@@ -30,27 +30,6 @@ CHEAP = frozenset("convert_element_type neg lt le gt ge eq ne and or not select_
 """Operations that cost less than storing their result."""
 
 
-def while_loop(condition: Callable[[Sequence[Array]], Array], body: ScalarProgram, state: Sequence[Array], constants: Sequence[Array]) -> list[Array]:
-    """`lax.while_loop` with a program of scalars as its body, which computes every value once.
-
-    Args:
-        condition: of the state, gives one truth value for all lanes.
-        body: its inputs are the state and the constants, its outputs the next state.
-        state: lanes of one shape.
-        constants: the same.
-    """
-    pinned = pins(body)
-    size = len(state)
-
-    def advance(carried: tuple[Array, ...]) -> tuple[Array, ...]:
-        values = body.values([*carried[:size], *constants])
-        return (*body.results(values), *(values[number] for number in pinned))
-
-    carried = (*state, *(jnp.zeros(state[0].shape, body.instructions[number - len(body.inputs)].dtype) for number in pinned))
-    final = lax.while_loop(lambda carried: condition(carried[:size]), advance, carried)
-    return _kept_alive(final[:size], final[size:])
-
-
 def pins(program: ScalarProgram) -> list[int]:
     """The values worth storing: those used more than once."""
     uses = Counter(x for step in program.instructions for x in set(step.operands) if not isinstance(x, Known))
@@ -63,14 +42,25 @@ def pins(program: ScalarProgram) -> list[int]:
     ]
 
 
-def _kept_alive(results: Sequence[Array], pinned: Sequence[Array]) -> list[Array]:
-    """The results, made to depend on the pins: the compiler removes what nothing depends on.
+def run(program: ScalarProgram, inputs: Sequence[Array]) -> tuple[list[Array], list[Array]]:
+    """The results of a program, and the values to carry."""
+    values = program.values(inputs)
+    return program.results(values), [values[number] for number in pins(program)]
+
+
+def blanks(program: ScalarProgram, lanes: tuple[int, ...]) -> list[Array]:
+    """What a loop carries before `run` has been called for the first time."""
+    return [jnp.zeros(lanes, program.instructions[number - len(program.inputs)].dtype) for number in pins(program)]
+
+
+def kept_alive(results: Sequence[Array], carried: Sequence[Array]) -> list[Array]:
+    """The results of a loop, made to depend on what it carried: the compiler removes what nothing depends on.
 
     The sum is never the number it is compared with, since each of its terms is 0 or 1.
     """
-    if not pinned:
+    if not carried:
         return list(results)
-    odd = [lax.convert_element_type(jnp.ravel(pin)[0] == jnp.asarray(12345.678).astype(pin.dtype), jnp.int32) for pin in pinned]
+    odd = [lax.convert_element_type(jnp.ravel(pin)[0] == jnp.asarray(12345.678).astype(pin.dtype), jnp.int32) for pin in carried]
     never = reduce(lax.add, odd) == jnp.int32(-1)
     return [lax.select(jnp.broadcast_to(never, x.shape), jnp.zeros_like(x), x) for x in results]
 

@@ -171,12 +171,57 @@ class Layout:
 
     def packed(self, tree: Any) -> list[Any]:
         """The entries of a pytree of object arrays."""
-        leaves = jax.tree.leaves(tree, is_leaf=lambda x: isinstance(x, (Scalar, np.ndarray)))
+        leaves = jax.tree.leaves(tree, is_leaf=is_entry)
         return [x for leaf in leaves for x in (leaf.ravel() if isinstance(leaf, np.ndarray) else [leaf])]
 
     def lanes(self, tree: Any) -> list[jax.Array]:
         """The entries of arrays with a leading lane axis, as lanes."""
         return [x for leaf in jax.tree.leaves(tree) for x in jnp.moveaxis(leaf.reshape(leaf.shape[0], -1), 1, 0)]
+
+
+def is_entry(x: Any) -> bool:
+    """Whether x is a scalar or an array of them: a leaf of a pytree."""
+    return isinstance(x, (Scalar, np.ndarray))
+
+
+@dataclass(frozen=True)
+class Template:
+    """A pytree of entries of which some are scalars and the rest known numbers, such as the zeros of a matrix.
+
+    Attributes:
+        tree: its structure.
+        leaves: the known numbers, and None for each scalar.
+        shapes: of the leaves.
+    """
+
+    tree: Any
+    leaves: tuple[tuple[Any, ...], ...]
+    shapes: tuple[tuple[int, ...], ...]
+
+    @classmethod
+    def of(cls, tree: Any) -> Template:
+        leaves, structure = jax.tree.flatten(tree, is_leaf=is_entry)
+        known = tuple(tuple(None if isinstance(x, Scalar) else x for x in np.ravel(entries([x], ()) if not isinstance(x, np.ndarray) else x)) for x in leaves)
+        return cls(structure, known, tuple(np.shape(x) if isinstance(x, np.ndarray) else () for x in leaves))
+
+    @property
+    def size(self) -> int:
+        """How many scalars it holds."""
+        return sum(x is None for leaf in self.leaves for x in leaf)
+
+    def dynamic(self, tree: Any) -> list[Scalar]:
+        """The scalars of a pytree of this form."""
+        leaves = jax.tree.leaves(tree, is_leaf=is_entry)
+        return [x for leaf in leaves for x in (leaf.ravel() if isinstance(leaf, np.ndarray) else [leaf]) if isinstance(x, Scalar)]
+
+    def filled(self, scalars: Sequence[Any]) -> Any:
+        """The pytree with other scalars."""
+        supply = iter(scalars)
+        leaves = []
+        for known, shape in zip(self.leaves, self.shapes, strict=True):
+            part = [next(supply) if x is None else x for x in known]
+            leaves.append(entries(part, shape) if shape else part[0])
+        return jax.tree.unflatten(self.tree, leaves)
 
 
 def recorded(function: Callable[[list[Scalar]], Sequence[Any]], inputs: Sequence[Any]) -> ScalarProgram:
@@ -243,7 +288,7 @@ def read(function: Callable[..., Any], *arguments: Any) -> Any:
     Raises:
         NotScalar: the trace holds a loop, a branch, or an index that depends on the arguments.
     """
-    leaves, tree = jax.tree.flatten(arguments, is_leaf=lambda x: isinstance(x, (Scalar, np.ndarray)))
+    leaves, tree = jax.tree.flatten(arguments, is_leaf=is_entry)
     leaves = [x if isinstance(x, np.ndarray) else entries([x], ()) for x in leaves]
     builder = next((x.builder for leaf in leaves if leaf.dtype == object for x in leaf.ravel() if isinstance(x, Scalar)), Builder())
 

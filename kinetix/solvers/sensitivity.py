@@ -108,7 +108,7 @@ def _contract(program: Program, active: tuple[int, ...], matrix: Array, tangents
     return total
 
 
-def _honest(tangent: Array, usable: Array) -> Array:
+def honest(tangent: Array, usable: Array) -> Array:
     """NaN tangents where the values are not usable; in reverse mode zero cotangents there stay zero, and any other becomes NaN.
 
     So a masked failure does not spoil the gradient of its neighbours, and one that is not masked shows. The NaN of forward mode
@@ -120,7 +120,7 @@ def _honest(tangent: Array, usable: Array) -> Array:
     return tangent * factor * factor + jnp.where(usable, 0.0, jnp.nan).astype(tangent.dtype)
 
 
-def _no_tangent(value: Array) -> Array | np.ndarray:
+def no_tangent(value: Array) -> Array | np.ndarray:
     if jnp.issubdtype(value.dtype, jnp.inexact):
         return jnp.zeros_like(value)
     return np.zeros(value.shape, jax.dtypes.float0)
@@ -140,8 +140,8 @@ def _rule(program: Program, levels: Levels, arguments: tuple[Array, ...], tangen
         half = len(both) // 2
         values = both[:half]
         changes = tuple(_contract(program, active, matrix, tangents) for matrix in both[half:])
-        changes = (_honest(changes[0], usable), *changes[1:])
-    return (values, usable, rest), (changes, _no_tangent(usable), jax.tree.map(_no_tangent, rest))
+        changes = (honest(changes[0], usable), *changes[1:])
+    return (values, usable, rest), (changes, no_tangent(usable), jax.tree.map(no_tangent, rest))
 
 
 differentiable.defjvp(_rule, symbolic_zeros=True)
