@@ -1,7 +1,32 @@
-"""Solvers: stiff integration and steady states of one lane, differentiable at any order. They know only functions of (t, y, args)."""
+"""Solvers: stiff integration and steady states, differentiable at any order. They know only functions of (t, y, args).
 
+`integrate` and `steady_state` are general programs of one lane, quick to compile. `integrate_ensemble` is the engine for many lanes:
+
+| file | job |
+|---|---|
+| `tableau`, `control` | the method and its step sizes, one for both |
+| `integration`, `steady` | the general programs |
+| `scalars` | reads a function of small arrays as a program of scalars |
+| `factors`, `rodas` | elimination, a step and its derivative, on scalars |
+| `native` | the compiler tricks, all of them |
+| `ensemble` | blocks of lanes, their order, the rule of derivatives |
+"""
+
+from kinetix.solvers.ensemble import integrate_ensemble
 from kinetix.solvers.integration import Options, Solution, integrate
+from kinetix.solvers.scalars import NotScalar
 from kinetix.solvers.steady import Steady, SteadyOptions, steady_state
 from kinetix.solvers.system import Arguments, System
 
-__all__ = ["Arguments", "Options", "Solution", "Steady", "SteadyOptions", "System", "integrate", "steady_state"]
+__all__ = [
+    "Arguments",
+    "NotScalar",
+    "Options",
+    "Solution",
+    "Steady",
+    "SteadyOptions",
+    "System",
+    "integrate",
+    "integrate_ensemble",
+    "steady_state",
+]

@@ -30,14 +30,16 @@ from kinetix.solvers.system import Arguments, Structure, System, floating_type
 from kinetix.status import Status
 
 class Directions(NamedTuple):
-    """The columns of a sensitivity matrix: unit vectors in the perturbed entries, in the state [column, n] and in args [column, entry]."""
+    """The columns of a sensitivity matrix: unit vectors in the perturbed entries.
 
-    y0: Array
-    args: Array
+    columns : how many.
+    y0 : for each entry of the state, its part [column].
+    args : the same for each active entry of args.
+    """
 
-    @property
-    def columns(self) -> int:
-        return self.y0.shape[0]
+    columns: int
+    y0: tuple[Array, ...]
+    args: tuple[Array, ...]
 
 
 class Active(NamedTuple):
@@ -53,7 +55,8 @@ class Active(NamedTuple):
         """First the entries of the start, then those of the leaves."""
         first, size = n * self.y0, sum(math.prod(leaves[i][0]) for i in self.args)
         units = np.eye(first + size, dtype=dtype)
-        return Directions(jnp.asarray(units[:, :first] if self.y0 else np.zeros((size, n), dtype)), jnp.asarray(units[:, first:]))
+        start = units[:, :first] if self.y0 else np.zeros((size, n), dtype)
+        return Directions(first + size, tuple(map(jnp.asarray, start.T)), tuple(map(jnp.asarray, units[:, first:].T)))
 
 
 LANES_IN_BLOCK = 64
@@ -390,7 +393,7 @@ def _run_block(
 
             def column(p: Array, so_far: Any) -> Any:
                 dy = [lax.dynamic_index_in_dim(x, p, keepdims=False) for x in matrix]
-                dargs = [lax.broadcast(x, (lanes,)) for x in lax.dynamic_index_in_dim(directions.args, p, keepdims=False)]
+                dargs = [lax.broadcast(unit[p], (lanes,)) for unit in directions.args]
                 moved, inner = native.run(programs.tangent, [*dy, *dargs, *unchanging, *stages])
                 return [lax.dynamic_update_index_in_dim(x, d, p, 0) for x, d in zip(so_far[0], moved, strict=True)], inner
 
@@ -407,6 +410,6 @@ def _run_block(
         final, matrix = stopped([*alive[: len(final)], segment.stop]), alive[len(final) :]
         return (final, matrix), (tuple(final[:n]), tuple(matrix), final[n + 2] == Status.SUCCESS)
 
-    matrix = [jnp.broadcast_to(column[:, None], (directions.columns, lanes)) for column in directions.y0.T] if active else []
+    matrix = [jnp.broadcast_to(part[:, None], (directions.columns, lanes)) for part in directions.y0] if active else []
     (final, _), (y, matrix, usable) = lax.scan(run_segment, (state, matrix), jax.tree.map(lambda x: x.T, segments))
     return y, matrix, usable, (final[n], *final[n + 2 :])

@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import reduce
@@ -68,16 +69,20 @@ def kept_alive(results: Sequence[Array], carried: Sequence[Array]) -> list[Array
 def one_function(function: Callable[..., Any]) -> Callable[..., Any]:
     """The function compiled into one native function on CPU: no dispatch between its operations.
 
-    It may hold no matrix product, sort, scatter, or call of a library, and no array large enough to be shared between threads.
+    It may hold no matrix product, sort, scatter, or call of a library, no array large enough to be shared between threads, and none without
+    entries (on which XLA aborts the process).
     """
 
     def marked(*arguments: Any) -> Any:
         flat, tree = jax.tree.flatten(arguments)
         closed, shape = jax.make_jaxpr(lambda *leaves: function(*jax.tree.unflatten(tree, leaves)), return_shape=True)(*flat)
-        # by way of a finished trace, so that the operations inside do not carry the mark themselves
-        call = jax.jit(core.jaxpr_as_fun(closed))
+        assert all(math.prod(x.shape) for x in (*closed.in_avals, *closed.out_avals))
+        # by way of a finished trace, so that the operations inside do not carry the mark themselves; constants as arguments, and behind
+        # a barrier, since XLA aborts the process where it moves a constant into such a call
+        call = jax.jit(lambda *x: core.jaxpr_as_fun(core.ClosedJaxpr(closed.jaxpr, x[: len(closed.consts)]))(*x[len(closed.consts) :]))
+        operands = lax.optimization_barrier((*map(jnp.asarray, closed.consts), *flat))
         with set_xla_metadata(xla_cpu_small_call="true", inlineable="false"):
-            results = call(*flat)
+            results = call(*operands)
         return jax.tree.unflatten(jax.tree.structure(shape), results)
 
     return marked

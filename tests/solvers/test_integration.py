@@ -129,7 +129,7 @@ def test_order_five_on_a_non_autonomous_problem():
 
     def error(steps, system, args, y0, exact):
         h = 2.0 / steps
-        everything = integration._Segments(jnp.array(0.0), jnp.array(2.0), jnp.array(0.0))
+        everything = integration.Segments(jnp.array(0.0), jnp.array(2.0), jnp.array(0.0))
 
         def advance(i, y):
             return integration.step(system, args, y, i * h, jnp.asarray(h), everything)[0]
