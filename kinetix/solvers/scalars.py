@@ -300,7 +300,7 @@ def read(function: Callable[..., Any], *arguments: Any) -> Any:
     shapes = [jax.ShapeDtypeStruct(leaf.shape, kind(leaf)) for leaf in leaves]
     closed, result = jax.make_jaxpr(lambda *flat: function(*jax.tree.unflatten(tree, flat)), return_shape=True)(*shapes)
     outputs = builder.run(closed.jaxpr, [np.asarray(c) for c in closed.consts], leaves)
-    shaped = [x if x.ndim else x[()] for x in outputs]
+    shaped = [entries(x) if x.ndim else x[()] for x in outputs]
     return jax.tree.unflatten(jax.tree.structure(result), shaped)
 
 
@@ -498,12 +498,13 @@ class Builder:
                 return np.asarray(primitive.bind(*(jnp.asarray(x, t) for x, t in zip(operands, types, strict=True)), **params))[()]
         places = tuple(x.number if isinstance(x, Scalar) else Known(x) for x in operands)
         key = (name, places, types, *(map(str, params.values())))
+        mirrored = (name, places[::-1], *key[2:])
         if key not in self.known:
             self.known[key] = self.written(Instruction(primitive, tuple(sorted(params.items(), key=operator.itemgetter(0))), places, types, dtype))
             if name == "neg":
                 self.negated[self.known[key].number] = operands[0]
             if name in ("add", "mul"):
-                self.known[(name, places[::-1], types)] = self.known[key]
+                self.known[mirrored] = self.known[key]
         return self.known[key]
 
     def written(self, step: Instruction) -> Scalar:

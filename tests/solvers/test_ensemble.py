@@ -7,7 +7,6 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from kinetix.precision import lift
 from kinetix.solvers import NotScalar, Options, System, integrate, integrate_ensemble, native
 from kinetix.status import Status
 from tests.solvers.systems import BLOW_UP, DECAY, LOGISTIC, PROTHERO, ROBERTSON, ROBERTSON_K, SERIES, series_solution
@@ -215,13 +214,3 @@ def test_pins_leave_little_to_compute_twice():
         native.pins = pins
         ensemble._solved.clear_cache()
     assert with_pins < 0.5 * without
-
-
-def test_inside_the_jit_of_a_32_bit_host():
-    jax.config.update("jax_enable_x64", False)
-    lifted = lift(lambda k: integrate_ensemble(SERIES, jnp.tile(jnp.array([1.0, 0.0, 0.0]), (2, 1)), {"k": k}, jnp.full((2, 1), 3.0)).y)
-    k = np.array([[1.0, 0.3], [2.0, 0.1]], np.float32)
-    expected = lifted(k)
-    assert expected.dtype == np.float64
-    np.testing.assert_allclose(jax.jit(lifted)(k), expected, rtol=1e-6)
-    np.testing.assert_allclose(jax.jit(jax.jacrev(lifted))(k), jax.jacfwd(lifted)(k), rtol=1e-6, atol=1e-7)

@@ -65,7 +65,7 @@ def test_what_nothing_depends_on_is_not_computed():
         lambda c: jnp.sum(c**2) / jnp.sqrt(jnp.mean(jnp.abs(c))) + jnp.max(c) * jnp.flip(c),
         lambda c: jnp.outer(c, c)[:, 1] @ jnp.eye(3) + jnp.concatenate([c[1:], jnp.ones(1)]),
         lambda c: jnp.clip(jnp.exp(-c) ** 1.5, 0.1, 0.9) + jnp.where(c > 0.5, c, jnp.log(c)),
-        lambda c: jax.jvp(lambda c: jax.jvp(lambda c: c[0] * jnp.exp(-c / c[1]), (c,), (jnp.ones(3),))[1], (c,), (c,))[1],
+        lambda c: jax.jvp(lambda c: jax.jvp(lambda c: c[0] ** 2 * jnp.exp(-c / c[1]), (c,), (jnp.ones(3),))[1], (c,), (c,))[1],
         lambda c: jnp.stack([c, c[jnp.array([2, 0, 1])]]).reshape(-1)[::2] * c.astype(jnp.float32).astype(float),
         lambda c: jnp.where(jnp.all(jnp.isfinite(c)) & (jnp.min(c) < 0.5), c.T, -c),
     ],
