@@ -2,8 +2,9 @@
 
 Written for one lane; the general program runs it as it stands, the engine for ensembles reads it as scalars of lanes.
 
-The factor of the step size is that of integral control, 0.9 (1/error)^(1/5) within [0.2, 6]. Proportional-integral control (K. Gustafsson,
-ACM Trans. Math. Softw. 17, 533 (1991)) was measured as well: it takes 8 to 45 % more steps on kinetics, of which steps grow nearly all the time.
+The factor of the step size is that of integral control, 0.9 (1/error)^(1/5) within [0.2, 6]. Proportional-integral control
+(K. Gustafsson, ACM Trans. Math. Softw. 17, 533 (1991)) was measured as well, with five pairs of exponents on 1,024 batches of five
+species: it takes 8 to 45 % more steps, since steps grow nearly all the time, and the error is the same.
 
 E. Hairer and G. Wanner, Solving Ordinary Differential Equations II (2nd ed., Springer 1996), section IV.8.
 """

@@ -43,7 +43,10 @@ class Options:
     def limits(self, dtype: DTypeLike) -> Limits:
         """The numbers in the types of a solve."""
         return Limits(
-            jnp.asarray(self.rtol, dtype), jnp.asarray(self.atol, dtype), jnp.asarray(self.max_steps, jnp.int32), jnp.asarray(self.lowest, dtype)
+            jnp.asarray(self.rtol, dtype),
+            jnp.asarray(self.atol, dtype),
+            jnp.asarray(self.max_steps, jnp.int32),
+            jnp.asarray(self.lowest, dtype),
         )
 
 

@@ -27,7 +27,7 @@ from kinetix.solvers.scalars import Known, ScalarProgram
 OPTIONS = {"xla_cpu_prefer_vector_width": 512}
 """`compiler_options` of the outermost `jax.jit`."""
 
-CHEAP = frozenset("convert_element_type neg lt le gt ge eq ne and or not select_n is_finite".split())
+CHEAP = frozenset({"convert_element_type", "neg", "lt", "le", "gt", "ge", "eq", "ne", "and", "or", "not", "select_n", "is_finite"})
 """Operations that cost less than storing their result."""
 
 

@@ -3,8 +3,8 @@
 A balance or a rate law is written once, for arrays: c [species], a stoichiometric matrix, constants [m]. Where thousands of lanes are
 solved at once it pays to have no arrays but the lanes: each entry of c is a value of its own, products with the zeros of the
 stoichiometry vanish, and what is computed twice is computed once. `recorded` writes such a program from Python code on `Scalar`s, and
-inside it `read` takes in any JAX function of arrays by its trace, with its derivatives by the trace of `jax.jvp` or `jax.jacfwd`; so no formula
-is written twice.
+inside it `read` takes in any JAX function of arrays by its trace, and derivatives by the trace of `jax.jvp` or `jax.jacfwd`; so no
+formula is written twice.
 
 Zeros are structural here: 0 x = 0 whatever x is.
 """
@@ -155,6 +155,12 @@ class Layout:
         leaves, structure = jax.tree.flatten(tree)
         return cls(structure, tuple((leaf.shape[1:], np.dtype(leaf.dtype)) for leaf in leaves))
 
+    @classmethod
+    def of(cls, tree: Any) -> Layout:
+        """The layout of a pytree of `jax.ShapeDtypeStruct`."""
+        leaves, structure = jax.tree.flatten(tree)
+        return cls(structure, tuple((leaf.shape, np.dtype(leaf.dtype)) for leaf in leaves))
+
     @property
     def types(self) -> list[np.dtype]:
         """The type of each entry."""
@@ -201,7 +207,10 @@ class Template:
     @classmethod
     def of(cls, tree: Any) -> Template:
         leaves, structure = jax.tree.flatten(tree, is_leaf=is_entry)
-        known = tuple(tuple(None if isinstance(x, Scalar) else x for x in np.ravel(entries([x], ()) if not isinstance(x, np.ndarray) else x)) for x in leaves)
+        known = tuple(
+            tuple(None if isinstance(x, Scalar) else x for x in np.ravel(entries([x], ()) if not isinstance(x, np.ndarray) else x))
+            for x in leaves
+        )
         return cls(structure, known, tuple(np.shape(x) if isinstance(x, np.ndarray) else () for x in leaves))
 
     @property
@@ -385,10 +394,62 @@ FOLDS = {
 }
 
 ELEMENTWISE = frozenset(
-    "add add_any sub mul div neg abs max min sign exp exp2 expm1 log log1p sqrt rsqrt cbrt pow integer_pow square tanh logistic sin cos tan"
-    " erf floor ceil round is_finite eq ne lt le gt ge and or not xor select_n convert_element_type clamp stop_gradient rem nextafter".split()
+    {
+        "add",
+        "add_any",
+        "sub",
+        "mul",
+        "div",
+        "neg",
+        "abs",
+        "max",
+        "min",
+        "sign",
+        "exp",
+        "exp2",
+        "expm1",
+        "log",
+        "log1p",
+        "sqrt",
+        "rsqrt",
+        "cbrt",
+        "pow",
+        "integer_pow",
+        "square",
+        "tanh",
+        "logistic",
+        "sin",
+        "cos",
+        "tan",
+        "erf",
+        "floor",
+        "ceil",
+        "round",
+        "is_finite",
+        "eq",
+        "ne",
+        "lt",
+        "le",
+        "gt",
+        "ge",
+        "and",
+        "or",
+        "not",
+        "xor",
+        "select_n",
+        "convert_element_type",
+        "clamp",
+        "stop_gradient",
+        "rem",
+        "nextafter",
+    }
 )
-COMPARISONS = frozenset("eq ne lt le gt ge is_finite".split())
+COMPARISONS = frozenset({"eq", "ne", "lt", "le", "gt", "ge", "is_finite"})
+
+
+def _aval(variable: Any) -> jax.ShapeDtypeStruct:
+    """Shape and type of a variable of a trace."""
+    return jax.ShapeDtypeStruct(variable.aval.shape, np.dtype(variable.aval.dtype))
 
 
 class Builder:
@@ -425,7 +486,7 @@ class Builder:
             return self.run(inner.jaxpr, [np.asarray(c) for c in inner.consts], operands)
         if all(operand.dtype != object for operand in operands):
             return self.evaluated(equation, operands)
-        dtype = np.dtype(equation.outvars[0].aval.dtype)
+        dtype = _aval(equation.outvars[0]).dtype
         if name in FOLDS:
             return [self.folded(FOLDS[name], operands[0], params["axes"], dtype)]
         if name == "dot_general":
@@ -467,12 +528,12 @@ class Builder:
         return result.reshape(*batch, *rows, *columns)
 
     def elementwise(self, equation: core.JaxprEqn, operands: list[np.ndarray]) -> np.ndarray:
-        aval = equation.outvars[0].aval
-        types = tuple(np.dtype(variable.aval.dtype) for variable in equation.invars)
+        aval = _aval(equation.outvars[0])
+        types = tuple(_aval(variable).dtype for variable in equation.invars)
         spread = [np.broadcast_to(operand, aval.shape) for operand in operands]
         result = np.empty(aval.shape, dtype=object)
         for place in np.ndindex(*aval.shape):
-            result[place] = self.apply(equation.primitive, tuple(x[place] for x in spread), equation.params, types, np.dtype(aval.dtype))
+            result[place] = self.apply(equation.primitive, tuple(x[place] for x in spread), equation.params, types, aval.dtype)
         return result
 
     def apply(
@@ -500,7 +561,9 @@ class Builder:
         key = (name, places, types, *(map(str, params.values())))
         mirrored = (name, places[::-1], *key[2:])
         if key not in self.known:
-            self.known[key] = self.written(Instruction(primitive, tuple(sorted(params.items(), key=operator.itemgetter(0))), places, types, dtype))
+            self.known[key] = self.written(
+                Instruction(primitive, tuple(sorted(params.items(), key=operator.itemgetter(0))), places, types, dtype)
+            )
             if name == "neg":
                 self.negated[self.known[key].number] = operands[0]
             if name in ("add", "mul"):
