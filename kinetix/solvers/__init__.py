@@ -1,6 +1,7 @@
 """Solvers: stiff integration and steady states, differentiable at any order. They know only functions of (t, y, args).
 
-`integrate` and `steady_state` are general programs of one lane, quick to compile. `integrate_ensemble` is the engine for many lanes:
+`integrate` and `steady_state` are general programs of one lane, quick to compile. `integrate_ensemble` and `steady_states` are the
+engine for many lanes:
 
 | file | job |
 |---|---|
@@ -9,13 +10,15 @@
 | `scalars` | reads a function of small arrays as a program of scalars |
 | `factors`, `rodas` | elimination, a step and its derivative, on scalars |
 | `native` | the compiler tricks, all of them |
-| `ensemble` | blocks of lanes, their order, the rule of derivatives |
+| `blocks`, `ensemble` | what runs in a block of lanes; their order, the rule of derivatives |
+| `steady_ensemble` | the same for steady states |
 """
 
 from kinetix.solvers.ensemble import integrate_ensemble
 from kinetix.solvers.integration import Options, Solution, integrate
 from kinetix.solvers.scalars import NotScalar
 from kinetix.solvers.steady import Steady, SteadyOptions, steady_state
+from kinetix.solvers.steady_ensemble import steady_states
 from kinetix.solvers.system import Arguments, System
 
 __all__ = [
@@ -29,4 +32,5 @@ __all__ = [
     "integrate",
     "integrate_ensemble",
     "steady_state",
+    "steady_states",
 ]

@@ -11,9 +11,10 @@ from functools import partial
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
-from kinetix.solvers.scalars import entries, is_zero
+from kinetix.solvers.scalars import entries, is_zero, read
 
 
 @partial(jax.tree_util.register_dataclass, data_fields=["rows"], meta_fields=["order"])
@@ -24,7 +25,7 @@ class Factors:
     rows: np.ndarray
     order: tuple[int, ...]
 
-    def solve(self, right: Sequence[Any]) -> np.ndarray:
+    def solve(self, right: Sequence[Any] | np.ndarray) -> np.ndarray:
         """x [n] with `matrix` x = `right`."""
         n, rows = len(right), self.rows
         x = [right[i] for i in self.order]
@@ -51,6 +52,19 @@ def factorised(matrix: np.ndarray) -> Factors:
             for j in range(k + 1, n):
                 rows[i, j] = rows[i, j] - rows[i, k] * rows[k, j]
     return Factors(rows, order)
+
+
+def smallest_pivot(matrix: np.ndarray, factors: Factors) -> Any:
+    """The smallest magnitude of a pivot, relative to the largest entry of its row: a measure of how singular the matrix is."""
+    inverses = entries([factors.rows[i, i] for i in range(len(factors.order))])
+    largest = entries([read(lambda row: jnp.max(jnp.abs(row)), entries([x for x in matrix[i] if not is_zero(x)])) for i in factors.order])
+    return read(lambda inverses, largest: 1.0 / jnp.max(jnp.abs(inverses) * largest), inverses, largest)
+
+
+def determinant_sign(factors: Factors) -> Any:
+    """The sign of the determinant, 1 or -1."""
+    pivots = entries([factors.rows[i, i] for i in range(len(factors.order))])
+    return read(lambda pivots: jnp.prod(jnp.sign(pivots)), pivots)
 
 
 def elimination_order(filled: np.ndarray) -> tuple[int, ...]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import jax.numpy as jnp
+import numpy as np
 from jax import Array, lax
 
 from kinetix.solvers.linear import gauss_jordan
@@ -39,7 +40,7 @@ class Root(NamedTuple):
     residual: Array
 
 
-class _State(NamedTuple):
+class State(NamedTuple):
     """What one iteration hands to the next."""
 
     y: Array
@@ -54,6 +55,107 @@ class _State(NamedTuple):
     iterations: Array
 
 
+class Limits(NamedTuple):
+    """rtol and atol of the last correction, and the most iterations, rejected ones included; not above zero for none."""
+
+    rtol: Array
+    atol: Array
+    max_iterations: Array
+
+
+class Proposal(NamedTuple):
+    """The linear system of an iteration, `matrix` x = rates with change = size x, and what is known before it is solved.
+
+    share : the inverse of the size of the terms that each rate is made of, |rate_i| + sum_j |J_ij| (|y_j| + atol).
+    """
+
+    matrix: Array
+    size: Array
+    share: Array
+    residual: Array
+    newton: Array
+
+
+def first_state(system: System, y0: Array, args: Arguments) -> State:
+    """The state before the first iteration: dt is the slowest loss 1/min |J_ii|."""
+    dtype = y0.dtype
+    t, yes = jnp.zeros((), dtype), jnp.asarray(True)
+    jacobian = system.matrix(t, y0, args)
+    losses = jnp.abs(jnp.stack([jacobian[i, i] for i in range(y0.size)]))
+    slowest = jnp.min(jnp.where(losses > 0, losses, jnp.inf))
+    infinite = jnp.asarray(jnp.inf, dtype)
+    return State(
+        y=y0,
+        rates=system.rates(t, y0, args),
+        inverse_dt=jnp.where(jnp.isfinite(slowest), slowest, 0.0),
+        newton_below=jnp.asarray(NEWTON_BELOW, dtype),
+        correction=infinite,
+        residual=infinite,
+        converged=~yes,
+        simple=yes,
+        direct=yes,
+        iterations=jnp.zeros((), jnp.int32),
+    )
+
+
+def unfinished(converged: Array, iterations: Array, max_iterations: Array) -> Array:
+    """Whether another iteration is needed and allowed."""
+    return ~converged & (iterations < max_iterations)
+
+
+def propose(system: System, state: State, args: Arguments, limits: Limits) -> Proposal:
+    """(1/dt - J) diag(size), of which 1/dt is zero once the steps are Newton's."""
+    jacobian = system.matrix(jnp.zeros((), state.y.dtype), state.y, args)
+    size = jnp.abs(state.y) + limits.atol
+    share = 1.0 / jnp.maximum(jnp.abs(jacobian) @ size + jnp.abs(state.rates), jnp.finfo(size.dtype).tiny)
+    residual = jnp.max(jnp.abs(state.rates) * share)
+    newton = residual <= state.newton_below
+    shifted = jnp.where(newton, 0.0, state.inverse_dt) * np.eye(size.size, dtype=size.dtype) - jacobian
+    return Proposal(shifted * size[None, :], size, share, residual, newton)
+
+
+def judge(
+    system: System, state: State, args: Arguments, limits: Limits, proposal: Proposal, change: Array, smallest: Array, sign: Array
+) -> State:
+    """The state after a change that was tried; where nothing is left to do it stays as it is.
+
+    Args:
+        smallest: the smallest pivot of the linear system.
+        sign: of its determinant.
+    """
+    y, rates, inverse_dt, newton_below, previous, _, _, simple, direct, iterations = state
+    _, _, share, residual, newton = proposal
+    rounding, singular = ROUNDING * jnp.finfo(y.dtype).eps, SINGULAR * jnp.finfo(y.dtype).eps
+    is_open = unfinished(state.converged, iterations, limits.max_iterations)
+    y_new = y + change
+    rates_new = system.rates(jnp.zeros((), y.dtype), y_new, args)
+    residual_new = jnp.max(jnp.abs(rates_new) * share)
+    positive = jnp.min(y_new - jnp.minimum(y, -(limits.atol + BELOW_ZERO * jnp.abs(y)))) >= 0.0
+    # Against the rates goes a step whose dt is longer than the time in which something grows: the linear model has a pole in between.
+    forward = jnp.sum((change * share) * (rates * share)) >= 0.0
+    better = (residual_new <= jnp.maximum(residual, rounding)) & (smallest > singular)
+    good = is_open & jnp.isfinite(jnp.sum(y_new)) & jnp.isfinite(residual_new) & positive & jnp.where(newton, better, forward)
+
+    correction = jnp.where(newton, jnp.max(jnp.abs(change) / (limits.rtol * jnp.abs(y_new) + limits.atol)), jnp.inf)
+    at_rounding = residual_new <= rounding
+    converged = good & newton & ((correction <= 1.0) | (at_rounding & (correction >= 0.25 * previous)))
+    growth = jnp.clip(residual / jnp.maximum(residual_new, jnp.finfo(y.dtype).tiny), SLOWEST_GROWTH, FASTEST_GROWTH)
+    slower = is_open & ~good
+    return State(
+        y=jnp.where(good, y_new, y),
+        rates=jnp.where(good, rates_new, rates),
+        inverse_dt=inverse_dt * jnp.where(good, 1.0 / growth, jnp.where(slower & ~newton, 1.0 / BACK, 1.0)),
+        newton_below=jnp.where(newton & slower, jnp.maximum(LATER * residual, rounding), newton_below),
+        correction=jnp.where(good, correction, previous),
+        residual=jnp.where(good, residual_new, state.residual),
+        converged=state.converged | converged,
+        simple=jnp.where(newton & good & ~at_rounding, correction <= LINEAR * previous, simple),
+        # The determinant of 1/dt - J is positive while dt is below the time of the fastest growth.
+        direct=direct & (~good | (sign > 0)),
+        iterations=iterations + is_open.astype(jnp.int32),
+    )
+
+
 def pseudo_transient(system: System, y0: Array, args: Arguments, rtol: Array, atol: Array, max_iterations: Array) -> Root:
     """A root that the iteration reaches from y0.
 
@@ -66,69 +168,20 @@ def pseudo_transient(system: System, y0: Array, args: Arguments, rtol: Array, at
         system: the equations, called with t = 0.
         y0: [n], where to start.
         args: pytree of arrays and numbers, given to rhs.
-        rtol, atol: for the last correction; atol is a number or [n].
-        max_iterations: int32, the most iterations, rejected ones included; not above zero for none.
+        rtol, atol, max_iterations: see `Limits`; atol is a number or [n].
 
     Returns:
         A `Root`.
     """
-    dtype = y0.dtype
-    t = jnp.zeros((), dtype)
-    rounding, singular = ROUNDING * jnp.finfo(dtype).eps, SINGULAR * jnp.finfo(dtype).eps
-    tiny = jnp.finfo(dtype).tiny
-    identity = jnp.eye(y0.size, dtype=dtype)
+    limits = Limits(rtol, atol, max_iterations)
 
-    def attempt(state: _State) -> _State:
-        y, rates, inverse_dt, newton_below, previous, _, _, simple, direct, iterations = state
-        jacobian = system.matrix(t, y, args)
-        size = jnp.abs(y) + atol
-        terms = jnp.maximum(jnp.abs(jacobian) @ size + jnp.abs(rates), tiny)
-        residual = jnp.max(jnp.abs(rates) / terms)
-        newton = residual <= newton_below
-        inverted, smallest, sign = gauss_jordan((jnp.where(newton, 0.0, inverse_dt) * identity - jacobian) * size[None, :])
-        change = size * (inverted @ rates)
-        y_new = y + change
-        rates_new = system.rates(t, y_new, args)
-        residual_new = jnp.max(jnp.abs(rates_new) / terms)
-        negative = jnp.any((y_new < y) & (y_new < -(atol + BELOW_ZERO * jnp.abs(y))))
-        # Against the rates goes a step whose dt is longer than the time in which something grows: the linear model has a pole in between.
-        forward = jnp.sum(change * rates / terms**2) >= 0.0
-        better = (residual_new <= jnp.maximum(residual, rounding)) & (smallest > singular)
-        good = jnp.all(jnp.isfinite(y_new)) & jnp.isfinite(residual_new) & ~negative & jnp.where(newton, better, forward)
+    def attempt(state: State) -> State:
+        proposal = propose(system, state, args, limits)
+        inverted, smallest, sign = gauss_jordan(proposal.matrix)
+        return judge(system, state, args, limits, proposal, proposal.size * (inverted @ state.rates), smallest, sign)
 
-        correction = jnp.where(newton, jnp.max(jnp.abs(change) / (rtol * jnp.abs(y_new) + atol)), jnp.inf)
-        at_rounding = residual_new <= rounding
-        converged = good & newton & ((correction <= 1.0) | (at_rounding & (correction >= 0.25 * previous)))
-        simple = jnp.where(newton & good & ~at_rounding, correction <= LINEAR * previous, simple)
-        growth = jnp.clip(residual / jnp.maximum(residual_new, tiny), SLOWEST_GROWTH, FASTEST_GROWTH)
-        return _State(
-            y=jnp.where(good, y_new, y),
-            rates=jnp.where(good, rates_new, rates),
-            inverse_dt=jnp.where(good, inverse_dt / growth, jnp.where(newton, inverse_dt, inverse_dt / BACK)),
-            newton_below=jnp.where(newton & ~good, jnp.maximum(LATER * residual, rounding), newton_below),
-            correction=jnp.where(good, correction, previous),
-            residual=jnp.where(good, residual_new, residual),
-            converged=converged,
-            simple=simple,
-            # The determinant of 1/dt - J is positive while dt is below the time of the fastest growth.
-            direct=direct & (forward | newton) & (sign > 0),
-            iterations=iterations + 1,
-        )
+    def is_open(state: State) -> Array:
+        return unfinished(state.converged, state.iterations, max_iterations)
 
-    rates = system.rates(t, y0, args)
-    losses = jnp.abs(jnp.diagonal(system.matrix(t, y0, args)))
-    slowest = jnp.min(jnp.where(losses > 0, losses, jnp.inf))
-    start = _State(
-        y=y0,
-        rates=rates,
-        inverse_dt=jnp.where(jnp.isfinite(slowest), slowest, 0.0),
-        newton_below=jnp.asarray(NEWTON_BELOW, dtype),
-        correction=jnp.asarray(jnp.inf, dtype),
-        residual=jnp.asarray(jnp.inf, dtype),
-        converged=jnp.asarray(False),
-        simple=jnp.asarray(True),
-        direct=jnp.asarray(True),
-        iterations=jnp.zeros((), jnp.int32),
-    )
-    final = lax.while_loop(lambda s: ~s.converged & (s.iterations < max_iterations), attempt, start)
+    final = lax.while_loop(is_open, attempt, first_state(system, y0, args))
     return Root(final.y, final.converged, final.simple, final.direct, final.iterations, final.residual)

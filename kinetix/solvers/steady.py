@@ -68,7 +68,7 @@ Y0, FIRST_OF_ARGS = 0, 1
 
 
 @dataclass(frozen=True)
-class _SteadyState:
+class SteadyProgram:
     """`steady_state` as a program for `sensitivity.differentiable`. Arguments: y0, leaves of args, leaves of options."""
 
     system: System
@@ -87,7 +87,7 @@ class _SteadyState:
         args = jax.tree.unflatten(self.args, arguments[FIRST_OF_ARGS:split])
         options: SteadyOptions = jax.tree.unflatten(self.options, arguments[split:])
         fixed_y0, fixed_args, options = lax.stop_gradient((y0, args, options))
-        y, status, root, iterations = _reach(self.system, fixed_y0, fixed_args, options)
+        y, status, root, iterations = reach(self.system, fixed_y0, fixed_args, options)
         usable = status == Status.SUCCESS
         if levels:
             usable, with_derivatives = _implicit(self.system, y, fixed_args, args, options, usable & root.simple, len(levels))
@@ -108,16 +108,26 @@ def _implicit(
     rtol, atol = jnp.asarray(options.rtol, y.dtype), jnp.asarray(options.atol, y.dtype)
     size = jnp.abs(y) + atol
     jacobian = system.matrix(t, y, fixed_args)
-    variation = jnp.max(jnp.abs(system.matrix(t, y + rtol * jnp.abs(y) + atol, fixed_args) - jacobian), axis=1)
-    determined = jnp.all(variation <= UNDETERMINED * jnp.max(jnp.abs(jacobian), axis=1))
     inverted, smallest, _ = gauss_jordan(jacobian * size[None, :])
     inverted = size[:, None] * inverted
-    regular = determined & jnp.all(jnp.isfinite(inverted)) & (smallest > ROUNDING * jnp.finfo(y.dtype).eps)
+    regular = is_regular(system, y, fixed_args, rtol, atol, jacobian, smallest) & jnp.all(jnp.isfinite(inverted))
     usable = usable & regular
     for _ in range(order):
         change = -inverted @ system.rates(t, y, args)
         y = y + (change - lax.stop_gradient(change))
     return usable, y
+
+
+def is_regular(system: System, y: Array, args: Arguments, rtol: Array, atol: Array, jacobian: Array, smallest: Array) -> Array:
+    """Whether the Jacobian at a root determines its derivatives.
+
+    Args:
+        smallest: its smallest pivot, with columns scaled by |y| + atol.
+    """
+    nearby = system.matrix(jnp.zeros((), y.dtype), y + rtol * jnp.abs(y) + atol, args)
+    variation = jnp.max(jnp.abs(nearby - jacobian), axis=1)
+    determined = jnp.all(variation <= UNDETERMINED * jnp.max(jnp.abs(jacobian), axis=1))
+    return determined & (smallest > ROUNDING * jnp.finfo(y.dtype).eps)
 
 
 class _Search(NamedTuple):
@@ -139,7 +149,7 @@ class _Search(NamedTuple):
     iterations: Array
 
 
-def _reach(system: System, y0: Array, args: Arguments, options: SteadyOptions) -> tuple[Array, Array, Root, Array]:
+def reach(system: System, y0: Array, args: Arguments, options: SteadyOptions) -> tuple[Array, Array, Root, Array]:
     """State, status, the root as found, and all iterations."""
     dtype = y0.dtype
     t = jnp.zeros((), dtype)
@@ -224,7 +234,7 @@ def steady_state(system: System, y0: ArrayLike, args: Arguments, options: Steady
     check_vector("y0", start)
     leaves, args_tree = jax.tree.flatten(args)
     option_leaves, options_tree = jax.tree.flatten(options)
-    program = _SteadyState(system, args_tree, options_tree)
+    program = SteadyProgram(system, args_tree, options_tree)
     arguments = (start, *(jnp.asarray(leaf) for leaf in (*leaves, *option_leaves)))
     (y,), _, (status, iterations, residual) = differentiable(program, (), *arguments)
     return Steady(y, status, iterations, residual)
