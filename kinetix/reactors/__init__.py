@@ -3,12 +3,13 @@
 from kinetix.reactors.batch import BATCH as BATCH
 from kinetix.reactors.cstr import CSTR as CSTR
 from kinetix.reactors.differential import DIFFERENTIAL as DIFFERENTIAL
+from kinetix.reactors.plug_flow import PLUG_FLOW as PLUG_FLOW
 from kinetix.reactors.reactor import Lane as Lane
 from kinetix.reactors.reactor import Reactor as Reactor
 from kinetix.reactors.reactor import States as States
 
-REACTORS = {reactor.name: reactor for reactor in (BATCH, CSTR, DIFFERENTIAL)}
+REACTORS = {reactor.name: reactor for reactor in (BATCH, CSTR, PLUG_FLOW, DIFFERENTIAL)}
 """Reactors by the name used in study files."""
 
-PLANNED = ("plug_flow", "semibatch")
+PLANNED = ("semibatch",)
 """Reactors a study file may name, which are not available yet."""

@@ -36,6 +36,7 @@ CSTR = Reactor(
     name="cstr",
     summary="continuous stirred tank at steady state, constant density, one row per steady state",
     timed=False,
+    integrated=False,
     conditions={"T": TEMPERATURE, "P": PRESSURE, ON_STREAM: TIME},
     loadings=TANKS,
     needs_feed=True,

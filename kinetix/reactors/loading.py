@@ -134,6 +134,20 @@ TANKS = {
 }
 """Of tanks, by basis: what stands for tau."""
 
+TUBES = {
+    **TANKS,
+    "volume": Loading(
+        "residence time",
+        TANKS["volume"].advice.replace("V and Q,", "V and Q, or V and F (F: molar flow of the whole feed),"),
+        "V and Q, or V and F, or tau, or 1/tau (space velocity)",
+        (
+            *TANKS["volume"].ways,
+            Way({"V": VOLUME, "F": MOLAR_FLOW}, lambda given, total: given["V"] / given["F"] * total),
+        ),
+    ),
+}
+"""Of tubes, by basis: what stands for tau, always with the volume flow of the feed."""
+
 VESSELS = {
     "catalyst_mass": Loading(
         "catalyst loading",
@@ -150,5 +164,7 @@ VESSELS = {
 }
 """Of closed vessels, by basis."""
 
-ABOVE_ZERO = {name: dimension for loading in (*TANKS.values(), *VESSELS.values()) for name, dimension in loading.conditions.items()}
+ABOVE_ZERO = {
+    name: dimension for loading in (*TANKS.values(), *TUBES.values(), *VESSELS.values()) for name, dimension in loading.conditions.items()
+}
 """Conditions that must be above zero, and their dimensions (a species may have the same name)."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import jax
@@ -25,6 +25,7 @@ class States(NamedTuple):
         status: `kinetix.status.Status`, int.
         steps: integration steps or iterations, int.
         t_reached: the time up to which the lane was followed, s; 0 where nothing is integrated.
+        expansion: volume, or volume flow, relative to that of the start or the feed, (time,); 1 where it is constant.
     """
 
     c: jax.Array
@@ -33,12 +34,17 @@ class States(NamedTuple):
     status: jax.Array
     steps: jax.Array
     t_reached: jax.Array
+    expansion: jax.Array | float = 1.0
 
 
 Lane = Mapping[str, Any]
 """One experiment as arrays in SI: `times` (time,), `T` or `program_times` and `program_T` (node,), `feed`, `initial` and
 `concentrations` (species,), `tau` (s; with rates per catalyst W/Q or S/Q), `loading` (W/V or S/V; absent: 1), `t_on_stream`
 (s; where something depends on it), `predictors` (predictor,), `rtol`, `atol`."""
+
+
+Solve = Callable[[Kinetics, Thermal, Lane, Any], States]
+"""`(kinetics, thermal, lane, options) -> States`, pure, for one lane."""
 
 
 @dataclass(frozen=True)
@@ -49,25 +55,36 @@ class Reactor:
         name: as in a study file.
         summary: one line for people.
         timed: whether its data are readings over time; otherwise each row is an experiment of its own.
+        integrated: whether `solve` integrates, and so takes tolerances.
         conditions: conditions that may be given by a column or a constant whatever the basis of the rates, and their dimensions.
         loadings: by basis, what must be given of residence time or catalyst; None: nothing. Other bases are not possible.
         needs_feed: whether every species needs a feed concentration.
         needs_initial: whether every species needs an initial concentration.
         measures_rates: whether its responses are rates at given concentrations.
         loading: name of the array in which `solve` reads what `loadings` give.
-        solve: `(kinetics, thermal, lane, options) -> States`, pure, for one lane.
+        solve: of one lane.
+        density: how the density goes: "constant", or "ideal_gas" at constant T and P.
+        densities: by density, the solves of a reactor of which the user must say the density; empty: there is no choice.
     """
 
     name: str
     summary: str
     timed: bool
+    integrated: bool
     conditions: Mapping[str, Dimension]
     loadings: Mapping[str, Loading | None]
     needs_feed: bool
     needs_initial: bool
     measures_rates: bool
     loading: str
-    solve: Callable[[Kinetics, Thermal, Lane, Any], States]
+    solve: Solve
+    density: str = "constant"
+    densities: Mapping[str, Solve] = field(default_factory=dict)
+
+    @property
+    def expands(self) -> bool:
+        """Whether the volume, or the volume flow, changes."""
+        return self.density != "constant"
 
     def conditions_on(self, basis: Basis) -> dict[str, Dimension]:
         """Conditions that may be given by a column or a constant where rates have this basis, and their dimensions."""

@@ -12,7 +12,7 @@ from kinetix.network import Network
 from kinetix.rates import ON_STREAM, VOLUME_BASIS, Basis, Law
 from kinetix.reactors import Reactor
 from kinetix.simulation.formulas import Place
-from kinetix.units import CONCENTRATION, PRESSURE, TEMPERATURE, TIME, Dimension
+from kinetix.units import CONCENTRATION, DIMENSIONLESS, PRESSURE, TEMPERATURE, TIME, Dimension
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,9 @@ class ReactorModel:
         for name, kind in (("T", TEMPERATURE), ("time", TIME), ("tau", TIME), (ON_STREAM, TIME)):
             if symbol.name == name and not (name in ("tau", ON_STREAM) and name not in self.conditions):
                 return (name, 0), kind
-        known = ("T", "time", "tau", ON_STREAM, *constants)
+        if symbol.name == "expansion" and self.reactor.expands:
+            return ("expansion", 0), DIMENSIONLESS
+        known = ("T", "time", "tau", ON_STREAM, *(("expansion",) if self.reactor.expands else ()), *constants)
         raise ExpressionError(
             f"uses '{symbol.name}', which is neither a condition nor a parameter. Write [{symbol.name}] for a concentration, or add it"
             f" under [parameters].{nearest(symbol.name, known)}"

@@ -76,7 +76,7 @@ def _understood(study: Study) -> _Understood:
     with problems.collecting():
         basis = basis_of(study.reactor.basis, study.reactor.amounts)
     with problems.collecting():
-        reactor = reactor_of(study.reactor.type, basis)
+        reactor = reactor_of(study.reactor.type, basis, study.reactor.density)
         if not reactor.timed and study.simulate.times is not None:
             raise StudyError(f"[simulate] times: nothing in a {reactor.name} reactor depends on time. Remove them.")
     with problems.collecting("[simulate] "):
@@ -141,11 +141,11 @@ def basis_of(name: str, amounts: str = "concentration") -> Basis:
     return replace(BASES[name], amounts=amounts)
 
 
-def reactor_of(name: str, basis: Basis = VOLUME_BASIS) -> Reactor:
+def reactor_of(name: str, basis: Basis = VOLUME_BASIS, density: str | None = None) -> Reactor:
     """The reactor of this name from the shelf.
 
     Raises:
-        StudyError: unknown, not available yet, or not with rates on this basis.
+        StudyError: unknown, not available yet, not with rates on this basis, or not of this density.
     """
     if name in PLANNED:
         raise StudyError(f'[reactor] type = "{name}" is not available yet. Available: {", ".join(REACTORS)}.')
@@ -157,7 +157,23 @@ def reactor_of(name: str, basis: Basis = VOLUME_BASIS) -> Reactor:
             f'[reactor] basis = "{basis.name}": a {name} reactor is integrated, which needs rates in {example_unit(RATE)} or per catalyst.'
             f" Write one of {', '.join(reactor.loadings)}, with constants in its units."
         )
-    return reactor
+    return _of_density(reactor, density)
+
+
+def _of_density(reactor: Reactor, density: str | None) -> Reactor:
+    """The reactor with the density that the user says, where there is a choice."""
+    choices = reactor.densities or {"constant": reactor.solve}
+    if density is None and reactor.densities:
+        raise StudyError(
+            f'[reactor] density: a {reactor.name} reactor needs to know how the density goes. Write density = "constant" (liquids, or gases'
+            ' whose mole number hardly changes) or density = "ideal_gas" (an ideal gas at constant T and P).'
+        )
+    if density is not None and density not in choices:
+        written = ", ".join(f'"{choice}"' for choice in choices)
+        raise StudyError(
+            f'[reactor] density = "{density}": not of a {reactor.name} reactor. Write one of {written}.{nearest(density, choices)}'
+        )
+    return reactor if density is None else replace(reactor, solve=choices[density], density=density)
 
 
 def amounts(section: object, stem: str) -> Amounts:
@@ -189,10 +205,10 @@ def check_solver(reactor: Reactor, given: Collection[str], section: str = "[solv
     Raises:
         StudyError: they would have no effect.
     """
-    idle = [name for name in given if not reactor.timed and name in ("rtol", "max_steps")]
+    idle = [name for name in given if not reactor.integrated and name in ("rtol", "max_steps")]
     if idle:
         raise StudyError(
-            f"{section}{' and '.join(idle)}: for the integration of a batch; a {reactor.name} reactor is not integrated"
+            f"{section}{' and '.join(idle)}: for reactors that are integrated; a {reactor.name} reactor is not"
             f"{'' if reactor.measures_rates else ' (a steady state is found to 1e-10)'}. Remove {'it' if len(idle) == 1 else 'them'}."
         )
 

@@ -15,7 +15,7 @@ from kinetix.experiments import Campaign, Vocabulary, odd_constants, suspected, 
 from kinetix.network import Network
 from kinetix.parameters import unit_of
 from kinetix.rates import VOLUME_BASIS, Basis, FunctionLaw
-from kinetix.reactors import BATCH, DIFFERENTIAL, Reactor
+from kinetix.reactors import BATCH, DIFFERENTIAL, PLUG_FLOW, Reactor
 from kinetix.reactors import CSTR as TANK
 from kinetix.results import fit_tree
 from kinetix.simulation import Choice, ReactorModel, all_responses, measured_responses
@@ -144,6 +144,33 @@ def Differential(
     return _setup(network, DIFFERENTIAL, rates, orders, responses, basis_of(basis, amounts))
 
 
+def PlugFlow(
+    network: Network,
+    *,
+    density: str,
+    rates: Mapping[str, str | FunctionLaw] | None = None,
+    orders: Mapping[str, Mapping[str, Any]] | None = None,
+    responses: Mapping[str, str] | None = None,
+    basis: str = "volume",
+    amounts: str = "concentration",
+) -> ReactorSetup:
+    """An ideal tube at steady state: dc/dtau = nu r, or for a gas dF/dV = nu r with c = F/sum(F) P/(R T).
+
+    Args:
+        network: reactions, from `parse_network`.
+        density: "constant", or "ideal_gas" at constant T and P, whose volume flow follows the mole numbers.
+        rates, orders, responses, basis, amounts: as for `CSTR`; formulas for a gas may use `expansion`, the volume flow relative
+            to that of the feed: `{"X": "1 - expansion*[A]/feed[A]"}`.
+
+    >>> import kinetix as kx
+    >>> tube = kx.PlugFlow(kx.parse_network("A -> 2 B"), density="ideal_gas", responses={"X": "1 - expansion*[A]/feed[A]"})
+    >>> tree = kx.simulate(tube, {"r1.k": "1 1/s", "feed.A": "40 mol/m^3", "feed.B": "0 mol/L"}, conditions={"tau": "1 s"})
+    >>> float(tree["simulation/predicted"].sel(response="X")[0, 0].round(4))
+    0.5361
+    """
+    return _setup(network, PLUG_FLOW, rates, orders, responses, basis_of(basis, amounts), density)
+
+
 def _setup(
     network: Network,
     reactor: Reactor,
@@ -151,8 +178,9 @@ def _setup(
     orders: Mapping[str, Mapping[str, Any]] | None,
     responses: Mapping[str, str] | None,
     basis: Basis,
+    density: str | None = None,
 ) -> ReactorSetup:
-    return ReactorSetup(network, reactor_of(reactor.name, basis), rates or {}, orders or {}, responses or {}, basis)
+    return ReactorSetup(network, reactor_of(reactor.name, basis, density), rates or {}, orders or {}, responses or {}, basis)
 
 
 def estimate(

@@ -14,11 +14,12 @@ pytestmark = pytest.mark.usefixtures("x64")
 LANES = {
     "cstr": {"times": [0.0], "T": 350.0, "tau": 60.0, "feed": filled(1000.0, 0.0)},
     "batch": {"times": [0.0, 30.0], "T": 350.0, "initial": filled(1000.0, 0.0)},
+    "plug_flow": {"times": [0.0], "T": 350.0, "tau": 60.0, "feed": filled(1000.0, 0.0)},
     "differential": {"times": [0.0], "T": 350.0, "concentrations": filled(1000.0, 0.0)},
 }
 """A good lane of each; a new book adds its own."""
 
-AMOUNTS = {"cstr": "feed", "batch": "initial", "differential": "concentrations"}
+AMOUNTS = {"cstr": "feed", "plug_flow": "feed", "batch": "initial", "differential": "concentrations"}
 
 
 def test_every_book_is_tried_here():
