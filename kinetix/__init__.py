@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from kinetix.studies.python import Batch as Batch
     from kinetix.studies.python import Differential as Differential
     from kinetix.studies.python import PlugFlow as PlugFlow
+    from kinetix.studies.python import Semibatch as Semibatch
     from kinetix.studies.python import estimate as estimate
     from kinetix.studies.python import fit as fit
     from kinetix.studies.python import problem as problem
@@ -48,6 +49,7 @@ _HOMES = {
     "KinetixWarning": "kinetix.errors",
     "Network": "kinetix.network",
     "PlugFlow": "kinetix.studies.python",
+    "Semibatch": "kinetix.studies.python",
     "SolveError": "kinetix.errors",
     "Status": "kinetix.status",
     "estimate": "kinetix.studies.python",

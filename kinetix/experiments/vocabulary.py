@@ -59,6 +59,8 @@ _CONDITIONS = {
     "1/tau": "the space velocity 1/tau",
     "V": "the volume V",
     "Q": "the volumetric flow Q",
+    "feed_start": "the start of the feed",
+    "feed_stop": "the end of the feed",
 }
 _ROLES = {
     "experiment": "the experiment",

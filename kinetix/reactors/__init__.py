@@ -7,9 +7,7 @@ from kinetix.reactors.plug_flow import PLUG_FLOW as PLUG_FLOW
 from kinetix.reactors.reactor import Lane as Lane
 from kinetix.reactors.reactor import Reactor as Reactor
 from kinetix.reactors.reactor import States as States
+from kinetix.reactors.semibatch import SEMIBATCH as SEMIBATCH
 
-REACTORS = {reactor.name: reactor for reactor in (BATCH, CSTR, PLUG_FLOW, DIFFERENTIAL)}
+REACTORS = {reactor.name: reactor for reactor in (BATCH, CSTR, PLUG_FLOW, SEMIBATCH, DIFFERENTIAL)}
 """Reactors by the name used in study files."""
-
-PLANNED = ("semibatch",)
-"""Reactors a study file may name, which are not available yet."""

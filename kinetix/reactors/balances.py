@@ -54,6 +54,32 @@ class Gas(NamedTuple):
     total: jax.Array
 
 
+class Filling(NamedTuple):
+    """A closed vessel into which a constant flow runs for some time.
+
+    Attributes:
+        contents: what reacts.
+        feed: feed concentrations, mol/m^3, (species,).
+        dilution: volume flow over the volume at time zero, 1/s.
+        start: when the flow begins, s.
+        stop: when it ends, s, finite.
+    """
+
+    contents: Contents
+    feed: jax.Array
+    dilution: jax.Array
+    start: jax.Array
+    stop: jax.Array
+
+    def expansion(self, t: jax.Array) -> jax.Array:
+        """V(t)/V(0)."""
+        return 1.0 + self.dilution * (jnp.minimum(jnp.maximum(t, self.start), self.stop) - self.start)
+
+    def exchange(self, t: jax.Array) -> jax.Array:
+        """q(t)/V(t), 1/s."""
+        return jnp.where((t >= self.start) & (t < self.stop), self.dilution / self.expansion(t), 0.0)
+
+
 def closed(t: jax.Array, c: jax.Array, contents: Contents) -> jax.Array:
     """dc/dt = nu r(c, T), constant volume, nothing in or out."""
     T, constants = contents.energy.at(t)
@@ -89,3 +115,12 @@ def along_gas_jacobian(t: jax.Array, flows: jax.Array, gas: Gas) -> jax.Array:
     slopes = closed_jacobian(t, gas_concentrations(flows, gas.total), gas.contents)
     sum_of_flows = jnp.sum(flows)
     return (gas.total / sum_of_flows) * (slopes - jnp.matmul(slopes, flows / sum_of_flows)[:, None])
+
+
+def filled(t: jax.Array, c: jax.Array, filling: Filling) -> jax.Array:
+    """dc/dt = q/V (c_feed - c) + nu r(c, T), which is d(c V)/dt = q c_feed + V nu r with dV/dt = q."""
+    return filling.exchange(t) * (filling.feed - c) + closed(t, c, filling.contents)
+
+
+def filled_jacobian(t: jax.Array, c: jax.Array, filling: Filling) -> jax.Array:
+    return closed_jacobian(t, c, filling.contents) - filling.exchange(t) * jnp.eye(c.shape[0], dtype=c.dtype)

@@ -148,6 +148,15 @@ TUBES = {
 }
 """Of tubes, by basis: what stands for tau, always with the volume flow of the feed."""
 
+FILLING = Loading(
+    "feed flow and volume",
+    'Add columns "Q [L/h]" (volume flow of the feed) and "V [L]" (volume at time zero), or write Q = "1 L/h"'
+    ' and V = "1 L" under [conditions].',
+    "Q (volume flow of the feed) and V (volume at time zero)",
+    (_ratio("Q", "V", (FLOW, VOLUME)),),
+)
+"""Of vessels that are filled: flow over the volume at time zero, 1/s."""
+
 VESSELS = {
     "catalyst_mass": Loading(
         "catalyst loading",
@@ -164,7 +173,7 @@ VESSELS = {
 }
 """Of closed vessels, by basis."""
 
-ABOVE_ZERO = {
-    name: dimension for loading in (*TANKS.values(), *TUBES.values(), *VESSELS.values()) for name, dimension in loading.conditions.items()
-}
+_ALL = (*TANKS.values(), *TUBES.values(), *VESSELS.values(), FILLING)
+
+ABOVE_ZERO = {name: dimension for loading in _ALL for name, dimension in loading.conditions.items()}
 """Conditions that must be above zero, and their dimensions (a species may have the same name)."""

@@ -65,6 +65,9 @@ class Reactor:
         solve: of one lane.
         density: how the density goes: "constant", or "ideal_gas" at constant T and P.
         densities: by density, the solves of a reactor of which the user must say the density; empty: there is no choice.
+        expands: whether its volume, or volume flow, changes, so that `States.expansion` tells something.
+        optional: conditions that `solve` reads under their own names, where they are given, and their dimensions.
+        check: raises ConditionError where given conditions, SI, (lane,), do not go together.
     """
 
     name: str
@@ -80,16 +83,14 @@ class Reactor:
     solve: Solve
     density: str = "constant"
     densities: Mapping[str, Solve] = field(default_factory=dict)
-
-    @property
-    def expands(self) -> bool:
-        """Whether the volume, or the volume flow, changes."""
-        return self.density != "constant"
+    expands: bool = False
+    optional: Mapping[str, Dimension] = field(default_factory=dict)
+    check: Callable[[Mapping[str, np.ndarray]], None] | None = None
 
     def conditions_on(self, basis: Basis) -> dict[str, Dimension]:
         """Conditions that may be given by a column or a constant where rates have this basis, and their dimensions."""
         loading = self.loadings.get(basis.name)
-        return {**self.conditions, **(loading.conditions if loading is not None else {})}
+        return {**self.conditions, **self.optional, **(loading.conditions if loading is not None else {})}
 
     def lane_conditions(
         self, given: Mapping[str, np.ndarray], basis: Basis = VOLUME_BASIS, total_feed: np.ndarray | None = None
@@ -105,7 +106,10 @@ class Reactor:
             ConditionError: the residence time or the catalyst is not given, given twice, or not above zero.
         """
         loading = self.loadings.get(basis.name)
-        return {} if loading is None else {self.loading: loading.value(self.name, given, total_feed)}
+        arrays = {} if loading is None else {self.loading: loading.value(self.name, given, total_feed)}
+        if self.check is not None:
+            self.check(given)
+        return {**arrays, **{name: np.asarray(given[name], dtype=float) for name in self.optional if name in given}}
 
     def __hash__(self) -> int:
         return hash((self.name, self.solve))

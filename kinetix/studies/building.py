@@ -13,7 +13,7 @@ from kinetix.experiments import LONGEST, Campaign, Noise, Table, build_campaign,
 from kinetix.expression import Expression, parse
 from kinetix.parameters import TemperatureLaw, unit_of
 from kinetix.rates import AMOUNTS, BASES, VOLUME_BASIS, Basis
-from kinetix.reactors import PLANNED, REACTORS, Reactor
+from kinetix.reactors import REACTORS, Reactor
 from kinetix.simulation import Choice, ExplicitModel, ReactorModel, Spoken, explicit_model, measured_responses
 from kinetix.solvers import Options
 from kinetix.studies.chemistry import Specification, chemistry, named_constants, network_of
@@ -145,16 +145,15 @@ def reactor_of(name: str, basis: Basis = VOLUME_BASIS, density: str | None = Non
     """The reactor of this name from the shelf.
 
     Raises:
-        StudyError: unknown, not available yet, not with rates on this basis, or not of this density.
+        StudyError: unknown, not with rates on this basis, or not of this density.
     """
-    if name in PLANNED:
-        raise StudyError(f'[reactor] type = "{name}" is not available yet. Available: {", ".join(REACTORS)}.')
     if name not in REACTORS:
         raise StudyError(f'[reactor] type = "{name}" is unknown. Known: {", ".join(REACTORS)}.{nearest(name, REACTORS)}')
     reactor = REACTORS[name]
     if basis.name not in reactor.loadings:
         raise StudyError(
-            f'[reactor] basis = "{basis.name}": a {name} reactor is integrated, which needs rates in {example_unit(RATE)} or per catalyst.'
+            f'[reactor] basis = "{basis.name}": a {name} reactor is integrated, which needs rates in {example_unit(RATE)}'
+            f"{' or per catalyst' if len(reactor.loadings) > 1 else ''}."
             f" Write one of {', '.join(reactor.loadings)}, with constants in its units."
         )
     return _of_density(reactor, density)
@@ -173,7 +172,11 @@ def _of_density(reactor: Reactor, density: str | None) -> Reactor:
         raise StudyError(
             f'[reactor] density = "{density}": not of a {reactor.name} reactor. Write one of {written}.{nearest(density, choices)}'
         )
-    return reactor if density is None else replace(reactor, solve=choices[density], density=density)
+    return (
+        reactor
+        if density is None or not reactor.densities
+        else replace(reactor, solve=choices[density], density=density, expands=density == "ideal_gas")
+    )
 
 
 def amounts(section: object, stem: str) -> Amounts:

@@ -15,7 +15,7 @@ from kinetix.experiments import Campaign, Vocabulary, odd_constants, suspected, 
 from kinetix.network import Network
 from kinetix.parameters import unit_of
 from kinetix.rates import VOLUME_BASIS, Basis, FunctionLaw
-from kinetix.reactors import BATCH, DIFFERENTIAL, PLUG_FLOW, Reactor
+from kinetix.reactors import BATCH, DIFFERENTIAL, PLUG_FLOW, SEMIBATCH, Reactor
 from kinetix.reactors import CSTR as TANK
 from kinetix.results import fit_tree
 from kinetix.simulation import Choice, ReactorModel, all_responses, measured_responses
@@ -169,6 +169,35 @@ def PlugFlow(
     0.5361
     """
     return _setup(network, PLUG_FLOW, rates, orders, responses, basis_of(basis, amounts), density)
+
+
+def Semibatch(
+    network: Network,
+    *,
+    rates: Mapping[str, str | FunctionLaw] | None = None,
+    orders: Mapping[str, Mapping[str, Any]] | None = None,
+    responses: Mapping[str, str] | None = None,
+    amounts: str = "concentration",
+) -> ReactorSetup:
+    """A stirred vessel that a constant flow fills: dV/dt = q, d(c V)/dt = q c_feed + V nu r.
+
+    Conditions: `V` (volume at time zero), `Q` (volume flow of the feed) and, where the feed does not run all the time,
+    `feed_start` and `feed_stop`.
+
+    Args:
+        network: reactions, from `parse_network`.
+        rates, orders, responses, amounts: as for `CSTR`; formulas may use feed[A], initial[A] and `expansion`, the volume
+            relative to that at time zero: `{"X": "1 - expansion*[A]/initial[A]"}`.
+
+    >>> import kinetix as kx
+    >>> vessel = kx.Semibatch(kx.parse_network("A + B -> C"))
+    >>> known = {"r1.k": "0 L/mol/s", "initial.A": "1 mol/L", "feed.B": "2 mol/L", "initial.default": "0 mol/L", "feed.default": "0 mol/L"}
+    >>> at = {"V": "1 L", "Q": "0.1 L/min", "feed_stop": "10 min"}
+    >>> tree = kx.simulate(vessel, known, conditions=at, times=["5 min", "10 min", "20 min"])
+    >>> tree["simulation/predicted"].sel(response="A")[0].values.round(6).tolist()
+    [0.666667, 0.5, 0.5]
+    """
+    return _setup(network, SEMIBATCH, rates, orders, responses, basis_of("volume", amounts))
 
 
 def _setup(

@@ -217,12 +217,13 @@ def test_reactions_and_their_constants(change, words):
         ),
         ({"reactor.density": "ideal_gas"}, '[reactor] density = "ideal_gas": not of a cstr reactor. Write one of "constant".'),
         (
-            {"reactor.type": "semibatch"},
-            '[reactor] type = "semibatch" is not available yet. Available: batch, cstr, plug_flow, differential.',
+            {"reactor.type": "semibatch", "reactor.basis": "catalyst_mass", "conditions": {}},
+            '[reactor] basis = "catalyst_mass": a semibatch reactor is integrated, which needs rates in mol/L/s.'
+            " Write one of volume, with constants in its units.",
         ),
         (
             {"reactor.type": "cstrr"},
-            "[reactor] type = \"cstrr\" is unknown. Known: batch, cstr, plug_flow, differential. Did you mean 'cstr'?",
+            "[reactor] type = \"cstrr\" is unknown. Known: batch, cstr, plug_flow, semibatch, differential. Did you mean 'cstr'?",
         ),
         (
             {"reactor.basis": "catalyst"},
@@ -238,7 +239,10 @@ def test_reactions_and_their_constants(change, words):
             '[reactor] basis = "turnover": a cstr reactor is integrated, which needs rates in mol/L/s or per catalyst.'
             " Write one of volume, catalyst_mass, catalyst_area, with constants in its units.",
         ),
-        ({"reactor": None}, 'The study has no reactor. Write type = "..." under [reactor], one of batch, cstr, plug_flow, differential.'),
+        (
+            {"reactor": None},
+            'The study has no reactor. Write type = "..." under [reactor], one of batch, cstr, plug_flow, semibatch, differential.',
+        ),
         ({"reactions": None}, "The study has neither [reactions] nor [model]. Write one of them."),
         (
             {"conditions.tua": "5 min"},
