@@ -4,6 +4,8 @@ from kinetix.reactors.batch import BATCH as BATCH
 from kinetix.reactors.cstr import CSTR as CSTR
 from kinetix.reactors.differential import DIFFERENTIAL as DIFFERENTIAL
 from kinetix.reactors.plug_flow import PLUG_FLOW as PLUG_FLOW
+from kinetix.reactors.reactor import CONSTANT_DENSITY as CONSTANT_DENSITY
+from kinetix.reactors.reactor import IDEAL_GAS as IDEAL_GAS
 from kinetix.reactors.reactor import Lane as Lane
 from kinetix.reactors.reactor import Reactor as Reactor
 from kinetix.reactors.reactor import States as States

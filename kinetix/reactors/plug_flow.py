@@ -27,19 +27,19 @@ from kinetix.reactors.balances import Contents, Gas, along_gas, along_gas_jacobi
 from kinetix.reactors.batch import lowest
 from kinetix.reactors.energy import Isothermal
 from kinetix.reactors.loading import TUBES
-from kinetix.reactors.reactor import Lane, Reactor, States
+from kinetix.reactors.reactor import CONSTANT_DENSITY, IDEAL_GAS, Lane, Reactor, States
 from kinetix.solvers import Options, System, integrate
 from kinetix.units import PRESSURE, TEMPERATURE
 
-CONSTANT_DENSITY = System(closed, closed_jacobian, autonomous=True)
-IDEAL_GAS = System(along_gas, along_gas_jacobian, autonomous=True)
+LIQUID = System(closed, closed_jacobian, autonomous=True)
+GAS = System(along_gas, along_gas_jacobian, autonomous=True)
 
 
 def solve(kinetics: Kinetics, thermal: Thermal, lane: Lane, options: Options) -> States:
     """Outlet concentrations at constant density: those of a batch of feed after the residence time."""
     constants = constants_at(thermal, lane["T"])
     contents = Contents(kinetics, Isothermal(lane["T"], constants))
-    solution = integrate(CONSTANT_DENSITY, lane["feed"], contents, lane["tau"][None], options=_of_lane(options, lane))
+    solution = integrate(LIQUID, lane["feed"], contents, lane["tau"][None], options=_of_lane(options, lane))
     return States(solution.y, lane["T"][None], constants[None], solution.status, solution.steps)
 
 
@@ -47,7 +47,7 @@ def solve_gas(kinetics: Kinetics, thermal: Thermal, lane: Lane, options: Options
     """Outlet concentrations of an ideal gas at constant T and P, and how much its volume flow has grown."""
     constants = constants_at(thermal, lane["T"])
     gas = Gas(Contents(kinetics, Isothermal(lane["T"], constants)), jnp.sum(lane["feed"]))
-    solution = integrate(IDEAL_GAS, lane["feed"], gas, lane["tau"][None], options=_of_lane(options, lane))
+    solution = integrate(GAS, lane["feed"], gas, lane["tau"][None], options=_of_lane(options, lane))
     c, expansion = gas_concentrations(solution.y, gas.total), jnp.sum(solution.y, axis=1) / gas.total
     return States(c, lane["T"][None], constants[None], solution.status, solution.steps, expansion)
 
@@ -68,5 +68,5 @@ PLUG_FLOW = Reactor(
     measures_rates=False,
     loading="tau",
     solve=solve,
-    densities={"constant": solve, "ideal_gas": solve_gas},
+    densities={CONSTANT_DENSITY: solve, IDEAL_GAS: solve_gas},
 )

@@ -43,6 +43,9 @@ Lane = Mapping[str, Any]
 (s; where something depends on it), `predictors` (predictor,), `rtol`, `atol`."""
 
 
+CONSTANT_DENSITY, IDEAL_GAS = "constant", "ideal_gas"
+"""How the density of what flows or stands goes: not at all, or with the mole numbers of an ideal gas at constant T and P."""
+
 Solve = Callable[[Kinetics, Thermal, Lane, Any], States]
 """`(kinetics, thermal, lane, options) -> States`, pure, for one lane."""
 
@@ -63,7 +66,7 @@ class Reactor:
         measures_rates: whether its responses are rates at given concentrations.
         loading: name of the array in which `solve` reads what `loadings` give.
         solve: of one lane.
-        density: how the density goes: "constant", or "ideal_gas" at constant T and P.
+        density: how the density goes: `CONSTANT_DENSITY` or `IDEAL_GAS`.
         densities: by density, the solves of a reactor of which the user must say the density; empty: there is no choice.
         expands: whether its volume, or volume flow, changes, so that `States.expansion` tells something.
         optional: conditions that `solve` reads under their own names, where they are given, and their dimensions.
@@ -81,7 +84,7 @@ class Reactor:
     measures_rates: bool
     loading: str
     solve: Solve
-    density: str = "constant"
+    density: str = CONSTANT_DENSITY
     densities: Mapping[str, Solve] = field(default_factory=dict)
     expands: bool = False
     optional: Mapping[str, Dimension] = field(default_factory=dict)

@@ -13,7 +13,7 @@ from kinetix.experiments import LONGEST, Campaign, Noise, Table, build_campaign,
 from kinetix.expression import Expression, parse
 from kinetix.parameters import TemperatureLaw, unit_of
 from kinetix.rates import AMOUNTS, BASES, VOLUME_BASIS, Basis
-from kinetix.reactors import REACTORS, Reactor
+from kinetix.reactors import CONSTANT_DENSITY, IDEAL_GAS, REACTORS, Reactor
 from kinetix.simulation import Choice, ExplicitModel, ReactorModel, Spoken, explicit_model, measured_responses
 from kinetix.solvers import Options
 from kinetix.studies.chemistry import Specification, chemistry, named_constants, network_of
@@ -161,7 +161,7 @@ def reactor_of(name: str, basis: Basis = VOLUME_BASIS, density: str | None = Non
 
 def _of_density(reactor: Reactor, density: str | None) -> Reactor:
     """The reactor with the density that the user says, where there is a choice."""
-    choices = reactor.densities or {"constant": reactor.solve}
+    choices = reactor.densities or {CONSTANT_DENSITY: reactor.solve}
     if density is None and reactor.densities:
         raise StudyError(
             f'[reactor] density: a {reactor.name} reactor needs to know how the density goes. Write density = "constant" (liquids, or gases'
@@ -175,7 +175,7 @@ def _of_density(reactor: Reactor, density: str | None) -> Reactor:
     return (
         reactor
         if density is None or not reactor.densities
-        else replace(reactor, solve=choices[density], density=density, expands=density == "ideal_gas")
+        else replace(reactor, solve=choices[density], density=density, expands=density == IDEAL_GAS)
     )
 
 

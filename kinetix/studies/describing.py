@@ -127,6 +127,8 @@ def _amounts(problem: Problem, spoken: ReactorModel) -> Iterator[Row]:
 
 def _unit_of_amounts(problem: Problem, stem: str) -> Unit:
     """The unit in which the data state such amounts, or else concentrations."""
-    stated = [unit for name, unit in problem.campaign.condition_units.items() if name.startswith(f"{stem}.")]
+    stated = [
+        unit for name, unit in problem.campaign.condition_units.items() if name.startswith(f"{stem}.") and unit.dimension == CONCENTRATION
+    ]
     measured = [unit for unit in problem.units if unit.dimension == CONCENTRATION]
     return (*stated, *measured, problem.reporting.unit(CONCENTRATION))[0]
