@@ -45,7 +45,7 @@ from kinetix.units import CONCENTRATION, Dimension, parse_quantity, parse_unit
 
 @dataclass(frozen=True)
 class ReactorSetup:
-    """A reactor with a network in it, before its constants are known; made by `CSTR`, `Batch` or `Differential`.
+    """A reactor with a network in it, before its constants are known; made by `CSTR`, `Batch`, `PlugFlow`, `Semibatch` or `Differential`.
 
     Attributes:
         network: the reactions.
@@ -268,7 +268,7 @@ def fit(
     sigma is given.
 
     Args:
-        reactor: from `CSTR`, `Batch` or `Differential`.
+        reactor: from `CSTR`, `Batch`, `PlugFlow`, `Semibatch` or `Differential`.
         campaign: data, from `read_csv`.
         start: estimated parameters, name -> start: `{"r1.k": "0.1 1/min", "r1.Ea": estimate("60 kJ/mol", bounds=(...))}`.
             Rate constants that are neither here nor known are estimated too, their starts found from the data; with Ea where
@@ -317,7 +317,7 @@ def simulate(
     """Profiles of a batch reactor or steady states of a tank.
 
     Args:
-        reactor: from `CSTR`, `Batch` or `Differential`.
+        reactor: from `CSTR`, `Batch`, `PlugFlow`, `Semibatch` or `Differential`.
         known: parameters, initial and feed amounts: `{"r1.k": "0.1 1/min", "initial.A": "1 mol/L", "initial.default": "0 mol/L"}`.
         conditions: name -> quantity, or a campaign whose conditions and times are used.
         times: s, or text such as "0:60:61 min".
@@ -400,7 +400,7 @@ def _check_arguments(what: str, reactor: object, campaign: object = None, **name
     if isinstance(reactor, Campaign) or isinstance(campaign, ReactorSetup):
         problems.add(f"{what}: the reactor comes first, then the data. Write {what}(reactor, campaign, ...).")
     elif isinstance(reactor, Network):
-        problems.add(f"{what}: expected a reactor first, found a network. Write {what}(Batch(network), ...), or CSTR or Differential.")
+        problems.add(f"{what}: expected a reactor first, found a network. Write {what}(Batch(network), ...), or another reactor.")
     elif not isinstance(reactor, ReactorSetup):
         problems.add(f"{what}: expected a reactor first, found {_kind(reactor)}. Write {what}(Batch(parse_network(...)), ...).")
     elif what == "fit" and not isinstance(campaign, Campaign):

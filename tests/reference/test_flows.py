@@ -67,6 +67,41 @@ def test_a_feed_said_in_other_ways(data, how):
     assert_allclose(simulated(other, "X"), simulated(plain, "X"), rtol=1e-9)
 
 
+SPECIES = "thermo: {model: constant-cp, T0: 298.15 K, h0: 0 J/mol, s0: 0 J/mol/K, cp0: 50 J/mol/K}"
+MECHANISM = f"""
+phases:
+- {{name: gas, thermo: ideal-gas, elements: [N, O], species: [A, B, C], kinetics: gas, state: {{T: 500.0, P: 1 bar}}}}
+species:
+- {{name: A, composition: {{N: 2, O: 4}}, {SPECIES}}}
+- {{name: B, composition: {{N: 1, O: 2}}, {SPECIES}}}
+- {{name: C, composition: {{N: 3, O: 6}}, {SPECIES}}}
+reactions:
+- {{equation: A => 2 B, rate-constant: {{A: 0.3, b: 0, Ea: 0}}}}
+- {{equation: A + B => C, rate-constant: {{A: 20.0, b: 0, Ea: 0}}}}
+"""
+
+
+def test_a_gas_against_cantera():
+    """`FlowReactor` of Cantera at constant temperature, so wide and slow that its pressure stays; m^3/kmol/s there."""
+    cantera = pytest.importorskip("cantera")
+    cantera.suppress_deprecation_warnings()
+    gas = cantera.Solution(yaml=MECHANISM)
+    gas.TPX = 500, 1e5, "A:1"
+    tube = cantera.FlowReactor(gas)
+    tube.energy_enabled, tube.area, tube.mass_flow_rate = False, 1e-4, 1e-5 * gas.density
+    net = cantera.ReactorNet([tube])
+    net.rtol, net.atol = 1e-10, 1e-18
+    net.advance(0.3)
+    study = {
+        "reactions": {"r1": {"equation": "A -> 2 B", "k": "0.3 1/s"}, "r2": {"equation": "A + B -> C", "k": "0.02 m^3/mol/s"}},
+        "reactor": {"type": "plug_flow", "density": "ideal_gas"},
+        "conditions": {"T": "500 K", "P": "1 bar", "V": "3e-5 m^3", "Q": "1e-5 m^3/s", "feed": {"A": "1 bar", "default": "0 bar"}},
+    }
+    tree = simulate(study)
+    found = np.array([simulated(tree, name)[0, 0] for name in "ABC"])
+    assert_allclose(found / found.sum(), gas.X, rtol=2e-6)
+
+
 EXPANDING = {
     "reactions": {"r1": {"equation": "A -> 3 B", "k": {"start": "1 1/s"}}},
     "reactor": {"type": "plug_flow", "density": "ideal_gas"},
