@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from kinetix.studies.python import Differential as Differential
     from kinetix.studies.python import PlugFlow as PlugFlow
     from kinetix.studies.python import Semibatch as Semibatch
+    from kinetix.studies.python import TransientCSTR as TransientCSTR
     from kinetix.studies.python import estimate as estimate
     from kinetix.studies.python import fit as fit
     from kinetix.studies.python import problem as problem
@@ -52,6 +53,7 @@ _HOMES = {
     "Semibatch": "kinetix.studies.python",
     "SolveError": "kinetix.errors",
     "Status": "kinetix.status",
+    "TransientCSTR": "kinetix.studies.python",
     "estimate": "kinetix.studies.python",
     "figures": "kinetix.plots",
     "fit": "kinetix.studies.python",

@@ -97,7 +97,8 @@ def understood(files: Sequence[Path], said: Options) -> Direct | None:
         raise typer.BadParameter('data files need a reaction; write for example --reaction "A -> B".', param_hint="--reaction")
     if not said.reactor:
         raise typer.BadParameter(
-            "data files need a reactor; write --reactor batch, cstr, plug_flow, semibatch or differential.", param_hint="--reactor"
+            "data files need a reactor; write --reactor batch, cstr, transient_cstr, plug_flow, semibatch or differential.",
+            param_hint="--reactor",
         )
     quantities: dict[str, dict[str, Any]] = {
         "starts": pairs("--start", said.start, "r1.k=0.1 1/min"),

@@ -77,7 +77,10 @@ Reactions = Annotated[
     list[str] | None, typer.Option("--reaction", metavar="TEXT", help='"A -> B", "slow: 2 B <=> C". Repeatable.', show_default=False)
 ]
 ReactorType = Annotated[
-    str | None, typer.Option("--reactor", metavar="TYPE", help="batch, cstr, plug_flow, semibatch or differential.", show_default=False)
+    str | None,
+    typer.Option(
+        "--reactor", metavar="TYPE", help="batch, cstr, transient_cstr, plug_flow, semibatch or differential.", show_default=False
+    ),
 ]
 Density = Annotated[
     str | None,

@@ -10,6 +10,7 @@ from kinetix.reactors.reactor import Lane as Lane
 from kinetix.reactors.reactor import Reactor as Reactor
 from kinetix.reactors.reactor import States as States
 from kinetix.reactors.semibatch import SEMIBATCH as SEMIBATCH
+from kinetix.reactors.transient_cstr import TRANSIENT_CSTR as TRANSIENT_CSTR
 
-REACTORS = {reactor.name: reactor for reactor in (BATCH, CSTR, PLUG_FLOW, SEMIBATCH, DIFFERENTIAL)}
+REACTORS = {reactor.name: reactor for reactor in (BATCH, CSTR, TRANSIENT_CSTR, PLUG_FLOW, SEMIBATCH, DIFFERENTIAL)}
 """Reactors by the name used in study files."""

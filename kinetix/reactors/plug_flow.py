@@ -22,14 +22,14 @@ from dataclasses import replace
 import jax.numpy as jnp
 
 from kinetix.network import Kinetics
-from kinetix.rates import Thermal, constants_at
+from kinetix.rates import ON_STREAM, Thermal, constants_at
 from kinetix.reactors.balances import Contents, Gas, along_gas, along_gas_jacobian, closed, closed_jacobian, gas_concentrations
 from kinetix.reactors.batch import lowest
 from kinetix.reactors.energy import Isothermal
 from kinetix.reactors.loading import TUBES
 from kinetix.reactors.reactor import CONSTANT_DENSITY, IDEAL_GAS, Lane, Reactor, States
 from kinetix.solvers import Options, System, integrate
-from kinetix.units import PRESSURE, TEMPERATURE
+from kinetix.units import PRESSURE, TEMPERATURE, TIME
 
 LIQUID = System(closed, closed_jacobian, autonomous=True)
 GAS = System(along_gas, along_gas_jacobian, autonomous=True)
@@ -40,7 +40,7 @@ def solve(kinetics: Kinetics, thermal: Thermal, lane: Lane, options: Options) ->
     constants = constants_at(thermal, lane["T"])
     contents = Contents(kinetics, Isothermal(lane["T"], constants))
     solution = integrate(LIQUID, lane["feed"], contents, lane["tau"][None], options=_of_lane(options, lane))
-    return States(solution.y, lane["T"][None], constants[None], solution.status, solution.steps)
+    return States(solution.y, lane["T"][None], constants[None], solution.status, solution.steps, solution.t_reached)
 
 
 def solve_gas(kinetics: Kinetics, thermal: Thermal, lane: Lane, options: Options) -> States:
@@ -49,7 +49,7 @@ def solve_gas(kinetics: Kinetics, thermal: Thermal, lane: Lane, options: Options
     gas = Gas(Contents(kinetics, Isothermal(lane["T"], constants)), jnp.sum(lane["feed"]))
     solution = integrate(GAS, lane["feed"], gas, lane["tau"][None], options=_of_lane(options, lane))
     c, expansion = gas_concentrations(solution.y, gas.total), jnp.sum(solution.y, axis=1) / gas.total
-    return States(c, lane["T"][None], constants[None], solution.status, solution.steps, expansion)
+    return States(c, lane["T"][None], constants[None], solution.status, solution.steps, solution.t_reached, expansion)
 
 
 def _of_lane(options: Options, lane: Lane) -> Options:
@@ -61,7 +61,7 @@ PLUG_FLOW = Reactor(
     summary="ideal tube (plug flow) at steady state, one row per outlet",
     timed=False,
     integrated=True,
-    conditions={"T": TEMPERATURE, "P": PRESSURE},
+    conditions={"T": TEMPERATURE, "P": PRESSURE, ON_STREAM: TIME},
     loadings=TUBES,
     needs_feed=True,
     needs_initial=False,

@@ -19,10 +19,10 @@ import numpy as np
 
 from kinetix.errors import ConditionError
 from kinetix.network import Kinetics
-from kinetix.rates import Thermal, constants_at
+from kinetix.rates import Thermal
 from kinetix.reactors.balances import Contents, Filling, filled, filled_jacobian
 from kinetix.reactors.batch import lowest
-from kinetix.reactors.energy import Isothermal, Programmed
+from kinetix.reactors.energy import given_temperature
 from kinetix.reactors.loading import FILLING
 from kinetix.reactors.reactor import Lane, Reactor, States
 from kinetix.solvers import Options, System, integrate
@@ -34,19 +34,10 @@ START, STOP = "feed_start", "feed_stop"
 
 def solve(kinetics: Kinetics, thermal: Thermal, lane: Lane, options: Options) -> States:
     """Concentrations at the lane's times, and how much the volume has grown, starting from `initial` at time zero."""
-    times = lane["times"]
-    breaks = [jnp.atleast_1d(lane[name]) for name in (START, STOP) if name in lane]
-    if "program_T" in lane:
-        energy = Programmed(lane["program_times"], lane["program_T"], thermal)
-        breaks.append(energy.times)
-        T = jnp.interp(times, energy.times, energy.temperatures)
-        constants = constants_at(thermal, T[:, None])
-    else:
-        energy = Isothermal(lane["T"], constants_at(thermal, lane["T"]))
-        T = jnp.broadcast_to(lane["T"], times.shape)
-        constants = jnp.broadcast_to(energy.constants, (*times.shape, energy.constants.shape[0]))
+    times, heat = lane["times"], given_temperature(lane, thermal)
+    breaks = [heat.nodes, *(jnp.atleast_1d(lane[name]) for name in (START, STOP) if name in lane)]
     filling = Filling(
-        Contents(kinetics, energy),
+        Contents(kinetics, heat.rule),
         lane["feed"],
         lane["dilution"],
         jnp.asarray(lane.get(START, 0.0), times.dtype),
@@ -54,8 +45,8 @@ def solve(kinetics: Kinetics, thermal: Thermal, lane: Lane, options: Options) ->
     )
     largest = jnp.maximum(jnp.max(jnp.abs(lane["initial"])), jnp.max(jnp.abs(lane["feed"])))
     options = replace(options, atol=lane["atol"], lowest=lowest(lane["atol"], largest))
-    solution = integrate(SYSTEM, lane["initial"], filling, times, breaks=jnp.concatenate(breaks) if breaks else None, options=options)
-    return States(solution.y, T, constants, solution.status, solution.steps, filling.expansion(times))
+    solution = integrate(SYSTEM, lane["initial"], filling, times, breaks=jnp.concatenate(breaks), options=options)
+    return States(solution.y, heat.T, heat.constants, solution.status, solution.steps, solution.t_reached, filling.expansion(times))
 
 
 def in_order(given: Mapping[str, np.ndarray]) -> None:

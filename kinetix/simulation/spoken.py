@@ -128,7 +128,9 @@ def amount_conditions(reactor: Reactor, stem: str, species: str) -> dict[str, Di
     ['feed.A']
     """
     plain = {f"{stem}.{species}": CONCENTRATION}
-    return {**plain, f"{stem}.p[{species}]": PRESSURE, f"{stem}.y[{species}]": DIMENSIONLESS} if reactor.density == IDEAL_GAS else plain
+    pressure = {f"{stem}.p[{species}]": PRESSURE} if reactor.densities else {}  # of these some or all are gases
+    fraction = {f"{stem}.y[{species}]": DIMENSIONLESS} if reactor.density == IDEAL_GAS else {}
+    return {**plain, **pressure, **fraction}
 
 
 @dataclass(frozen=True)

@@ -165,7 +165,7 @@ def _of_density(reactor: Reactor, density: str | None) -> Reactor:
     if density is None and reactor.densities:
         raise StudyError(
             f'[reactor] density: a {reactor.name} reactor needs to know how the density goes. Write density = "constant" (liquids, or gases'
-            ' whose mole number hardly changes) or density = "ideal_gas" (an ideal gas at constant T and P).'
+            ' whose mole number hardly changes) or density = "ideal_gas" (an ideal gas at constant T and P); on the command line --density.'
         )
     if density is not None and density not in choices:
         written = ", ".join(f'"{choice}"' for choice in choices)

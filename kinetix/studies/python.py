@@ -15,7 +15,7 @@ from kinetix.experiments import Campaign, Vocabulary, odd_constants, suspected, 
 from kinetix.network import Network
 from kinetix.parameters import unit_of
 from kinetix.rates import VOLUME_BASIS, Basis, FunctionLaw
-from kinetix.reactors import BATCH, DIFFERENTIAL, PLUG_FLOW, SEMIBATCH, Reactor
+from kinetix.reactors import BATCH, DIFFERENTIAL, PLUG_FLOW, SEMIBATCH, TRANSIENT_CSTR, Reactor
 from kinetix.reactors import CSTR as TANK
 from kinetix.results import fit_tree
 from kinetix.simulation import Choice, ReactorModel, all_responses, measured_responses
@@ -142,6 +142,30 @@ def Differential(
     True
     """
     return _setup(network, DIFFERENTIAL, rates, orders, responses, basis_of(basis, amounts))
+
+
+def TransientCSTR(
+    network: Network,
+    *,
+    rates: Mapping[str, str | FunctionLaw] | None = None,
+    orders: Mapping[str, Mapping[str, Any]] | None = None,
+    responses: Mapping[str, str] | None = None,
+    amounts: str = "concentration",
+) -> ReactorSetup:
+    """A stirred tank over time, from an initial state: dc/dt = (c_feed - c)/tau + nu r.
+
+    Args:
+        network: reactions, from `parse_network`.
+        rates, orders, responses, amounts: as for `CSTR`; formulas may use feed[A] and initial[A].
+
+    >>> import kinetix as kx
+    >>> tank = kx.TransientCSTR(kx.parse_network("A -> B"))
+    >>> known = {"r1.k": "0 1/s", "feed.A": "1 mol/L", "feed.B": "0 mol/L", "initial.default": "0 mol/L"}
+    >>> tree = kx.simulate(tank, known, conditions={"tau": "10 s"}, times=["10 s"])  # a step of a tracer: 1 - exp(-t/tau)
+    >>> float(tree["simulation/predicted"].sel(response="A")[0, 0].round(6))
+    0.632121
+    """
+    return _setup(network, TRANSIENT_CSTR, rates, orders, responses, basis_of("volume", amounts))
 
 
 def PlugFlow(

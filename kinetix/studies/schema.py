@@ -48,7 +48,7 @@ class ReactionSection(_Section):
 class ReactorSection(_Section):
     """The reactor."""
 
-    type: str = Field(description="batch, cstr, plug_flow, semibatch or differential")
+    type: str = Field(description="batch, cstr, transient_cstr, plug_flow, semibatch or differential")
     basis: str = Field(default="volume", description="what a rate is per: volume, catalyst_mass, catalyst_area or turnover")
     density: str | None = Field(
         default=None, description="plug_flow: constant, or ideal_gas (at constant T and P, its volume flow follows the mole numbers)"

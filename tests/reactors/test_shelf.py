@@ -15,6 +15,7 @@ LANES = {
     "cstr": {"times": [0.0], "T": 350.0, "tau": 60.0, "feed": filled(1000.0, 0.0)},
     "batch": {"times": [0.0, 30.0], "T": 350.0, "initial": filled(1000.0, 0.0)},
     "plug_flow": {"times": [0.0], "T": 350.0, "tau": 60.0, "feed": filled(1000.0, 0.0)},
+    "transient_cstr": {"times": [0.0, 30.0], "T": 350.0, "tau": 60.0, "feed": filled(1000.0, 0.0), "initial": filled(0.0, 0.0)},
     "semibatch": {
         "times": [0.0, 30.0],
         "T": 350.0,
@@ -27,7 +28,14 @@ LANES = {
 }
 """A good lane of each; a new book adds its own."""
 
-AMOUNTS = {"cstr": "feed", "plug_flow": "feed", "semibatch": "initial", "batch": "initial", "differential": "concentrations"}
+AMOUNTS = {
+    "cstr": "feed",
+    "plug_flow": "feed",
+    "transient_cstr": "feed",
+    "semibatch": "initial",
+    "batch": "initial",
+    "differential": "concentrations",
+}
 
 
 def test_every_book_is_tried_here():

@@ -209,7 +209,7 @@ def test_reactions_and_their_constants(change, words):
         (
             {"reactor.type": "plug_flow"},
             '[reactor] density: a plug_flow reactor needs to know how the density goes. Write density = "constant" (liquids, or gases whose'
-            ' mole number hardly changes) or density = "ideal_gas" (an ideal gas at constant T and P).',
+            ' mole number hardly changes) or density = "ideal_gas" (an ideal gas at constant T and P); on the command line --density.',
         ),
         (
             {"reactor.type": "plug_flow", "reactor.density": "idealgas"},
@@ -223,7 +223,8 @@ def test_reactions_and_their_constants(change, words):
         ),
         (
             {"reactor.type": "cstrr"},
-            "[reactor] type = \"cstrr\" is unknown. Known: batch, cstr, plug_flow, semibatch, differential. Did you mean 'cstr'?",
+            '[reactor] type = "cstrr" is unknown. Known: batch, cstr, transient_cstr, plug_flow, semibatch, differential.'
+            " Did you mean 'cstr'?",
         ),
         (
             {"reactor.basis": "catalyst"},
@@ -241,7 +242,8 @@ def test_reactions_and_their_constants(change, words):
         ),
         (
             {"reactor": None},
-            'The study has no reactor. Write type = "..." under [reactor], one of batch, cstr, plug_flow, semibatch, differential.',
+            'The study has no reactor. Write type = "..." under [reactor], one of'
+            " batch, cstr, transient_cstr, plug_flow, semibatch, differential.",
         ),
         ({"reactions": None}, "The study has neither [reactions] nor [model]. Write one of them."),
         (
