@@ -117,10 +117,10 @@ def along_gas_jacobian(t: jax.Array, flows: jax.Array, gas: Gas) -> jax.Array:
     return (gas.total / sum_of_flows) * (slopes - jnp.matmul(slopes, flows / sum_of_flows)[:, None])
 
 
-def filled(t: jax.Array, c: jax.Array, filling: Filling) -> jax.Array:
+def fed(t: jax.Array, c: jax.Array, filling: Filling) -> jax.Array:
     """dc/dt = q/V (c_feed - c) + nu r(c, T), which is d(c V)/dt = q c_feed + V nu r with dV/dt = q."""
     return filling.exchange(t) * (filling.feed - c) + closed(t, c, filling.contents)
 
 
-def filled_jacobian(t: jax.Array, c: jax.Array, filling: Filling) -> jax.Array:
+def fed_jacobian(t: jax.Array, c: jax.Array, filling: Filling) -> jax.Array:
     return closed_jacobian(t, c, filling.contents) - filling.exchange(t) * jnp.eye(c.shape[0], dtype=c.dtype)

@@ -40,7 +40,7 @@ def solve(kinetics: Kinetics, thermal: Thermal, lane: Lane, options: Options) ->
     constants = constants_at(thermal, lane["T"])
     contents = Contents(kinetics, Isothermal(lane["T"], constants))
     solution = integrate(LIQUID, lane["feed"], contents, lane["tau"][None], options=_of_lane(options, lane))
-    return States(solution.y, lane["T"][None], constants[None], solution.status, solution.steps, solution.t_reached)
+    return States(solution.y, lane["T"][None], constants[None], solution.status, solution.steps, jnp.zeros_like(lane["tau"]))
 
 
 def solve_gas(kinetics: Kinetics, thermal: Thermal, lane: Lane, options: Options) -> States:
@@ -49,7 +49,7 @@ def solve_gas(kinetics: Kinetics, thermal: Thermal, lane: Lane, options: Options
     gas = Gas(Contents(kinetics, Isothermal(lane["T"], constants)), jnp.sum(lane["feed"]))
     solution = integrate(GAS, lane["feed"], gas, lane["tau"][None], options=_of_lane(options, lane))
     c, expansion = gas_concentrations(solution.y, gas.total), jnp.sum(solution.y, axis=1) / gas.total
-    return States(c, lane["T"][None], constants[None], solution.status, solution.steps, solution.t_reached, expansion)
+    return States(c, lane["T"][None], constants[None], solution.status, solution.steps, jnp.zeros_like(lane["tau"]), expansion)
 
 
 def _of_lane(options: Options, lane: Lane) -> Options:

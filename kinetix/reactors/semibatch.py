@@ -20,7 +20,7 @@ import numpy as np
 from kinetix.errors import ConditionError
 from kinetix.network import Kinetics
 from kinetix.rates import Thermal
-from kinetix.reactors.balances import Contents, Filling, filled, filled_jacobian
+from kinetix.reactors.balances import Contents, Filling, fed, fed_jacobian
 from kinetix.reactors.batch import lowest
 from kinetix.reactors.energy import given_temperature
 from kinetix.reactors.loading import FILLING
@@ -28,7 +28,7 @@ from kinetix.reactors.reactor import Lane, Reactor, States
 from kinetix.solvers import Options, System, integrate
 from kinetix.units import PRESSURE, TEMPERATURE, TIME
 
-SYSTEM = System(filled, filled_jacobian, autonomous=False)
+SYSTEM = System(fed, fed_jacobian, autonomous=False)
 START, STOP = "feed_start", "feed_stop"
 
 
