@@ -69,6 +69,8 @@ class Reactor:
         density: how the density goes: `CONSTANT_DENSITY` or `IDEAL_GAS`.
         densities: by density, the solves of a reactor of which the user must say the density; empty: there is no choice.
         expands: whether its volume, or volume flow, changes, so that `States.expansion` tells something.
+        series: from a number of equal vessels in series to their solve; None where there is none.
+        tanks: how many vessels are in series.
         optional: conditions that `solve` reads under their own names, where they are given, and their dimensions.
         check: raises ConditionError where given conditions, SI, (lane,), do not go together.
     """
@@ -87,6 +89,8 @@ class Reactor:
     density: str = CONSTANT_DENSITY
     densities: Mapping[str, Solve] = field(default_factory=dict)
     expands: bool = False
+    series: Callable[[int], Solve] | None = None
+    tanks: int = 1
     optional: Mapping[str, Dimension] = field(default_factory=dict)
     check: Callable[[Mapping[str, np.ndarray]], None] | None = None
 

@@ -76,7 +76,7 @@ def _understood(study: Study) -> _Understood:
     with problems.collecting():
         basis = basis_of(study.reactor.basis, study.reactor.amounts)
     with problems.collecting():
-        reactor = reactor_of(study.reactor.type, basis, study.reactor.density)
+        reactor = reactor_of(study.reactor.type, basis, study.reactor.density, study.reactor.tanks)
         if not reactor.timed and study.simulate.times is not None:
             raise StudyError(f"[simulate] times: nothing in a {reactor.name} reactor depends on time. Remove them.")
     with problems.collecting("[simulate] "):
@@ -141,11 +141,11 @@ def basis_of(name: str, amounts: str = "concentration") -> Basis:
     return replace(BASES[name], amounts=amounts)
 
 
-def reactor_of(name: str, basis: Basis = VOLUME_BASIS, density: str | None = None) -> Reactor:
+def reactor_of(name: str, basis: Basis = VOLUME_BASIS, density: str | None = None, tanks: int | None = None) -> Reactor:
     """The reactor of this name from the shelf.
 
     Raises:
-        StudyError: unknown, not with rates on this basis, or not of this density.
+        StudyError: unknown, not with rates on this basis, not of this density, or not in series.
     """
     if name not in REACTORS:
         raise StudyError(f'[reactor] type = "{name}" is unknown. Known: {", ".join(REACTORS)}.{nearest(name, REACTORS)}')
@@ -156,7 +156,19 @@ def reactor_of(name: str, basis: Basis = VOLUME_BASIS, density: str | None = Non
             f"{' or per catalyst' if len(reactor.loadings) > 1 else ''}."
             f" Write one of {', '.join(reactor.loadings)}, with constants in its units."
         )
-    return _of_density(reactor, density)
+    return _in_series(_of_density(reactor, density), tanks)
+
+
+def _in_series(reactor: Reactor, tanks: int | None) -> Reactor:
+    """The reactor as so many equal ones in series."""
+    if tanks is None:
+        return reactor
+    if reactor.series is None:
+        known = " or ".join(f'"{name}"' for name, other in REACTORS.items() if other.series is not None)
+        raise StudyError(f"[reactor] tanks: a {reactor.name} reactor is one vessel. Remove it, or write type = {known}.")
+    if not (isinstance(tanks, int) and tanks >= 1):
+        raise StudyError(f"[reactor] tanks = {tanks!r}: expected a whole number of at least 1.")
+    return replace(reactor, solve=reactor.series(tanks), tanks=tanks) if tanks > 1 else reactor
 
 
 def _of_density(reactor: Reactor, density: str | None) -> Reactor:

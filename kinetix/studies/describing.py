@@ -39,7 +39,9 @@ def describe_model(problem: Problem) -> list[Row]:
 
 def _reactor(reactor: Reactor) -> str:
     words = {CONSTANT_DENSITY: "constant density", IDEAL_GAS: "ideal gas at constant T and P"}
-    return f"{reactor.summary}; {words[reactor.density]}" if reactor.densities else reactor.summary
+    density = f"; {words[reactor.density]}" if reactor.densities else ""
+    series = f"; {reactor.tanks} equal ones in series, the residence time that of all" if reactor.tanks > 1 else ""
+    return f"{reactor.summary}{density}{series}"
 
 
 SHOWN_EXPERIMENTS = 10

@@ -82,6 +82,7 @@ def CSTR(
     responses: Mapping[str, str] | None = None,
     basis: str = "volume",
     amounts: str = "concentration",
+    tanks: int = 1,
 ) -> ReactorSetup:
     """A stirred tank at steady state, isothermal, constant density: 0 = (c_feed - c)/tau + nu r.
 
@@ -92,12 +93,13 @@ def CSTR(
         responses: measured quantities as formulas: `{"X": "1 - [A]/feed[A]"}`.
         basis: what rates are per: "volume", "catalyst_mass" or "catalyst_area"; "turnover" where rates are measured.
         amounts: what rate laws without a formula are functions of: "concentration" or "partial_pressure".
+        tanks: how many equal tanks in series share the residence time.
 
     >>> import kinetix as kx
     >>> kx.CSTR(kx.parse_network("A -> B")).reactor.name
     'cstr'
     """
-    return _setup(network, TANK, rates, orders, responses, basis_of(basis, amounts))
+    return _setup(network, TANK, rates, orders, responses, basis_of(basis, amounts), tanks=tanks)
 
 
 def Batch(
@@ -232,8 +234,9 @@ def _setup(
     responses: Mapping[str, str] | None,
     basis: Basis,
     density: str | None = None,
+    tanks: int | None = None,
 ) -> ReactorSetup:
-    return ReactorSetup(network, reactor_of(reactor.name, basis, density), rates or {}, orders or {}, responses or {}, basis)
+    return ReactorSetup(network, reactor_of(reactor.name, basis, density, tanks), rates or {}, orders or {}, responses or {}, basis)
 
 
 def estimate(

@@ -53,6 +53,7 @@ class ReactorSection(_Section):
     density: str | None = Field(
         default=None, description="plug_flow: constant, or ideal_gas (at constant T and P, its volume flow follows the mole numbers)"
     )
+    tanks: int | None = Field(default=None, gt=0, description="cstr: how many equal tanks in series share the residence time; default: 1")
     amounts: str = Field(
         default="concentration", description="what mass action, orders and named laws are functions of: concentration or partial_pressure"
     )

@@ -228,3 +228,31 @@ def test_amounts_of_a_fed_vessel():
         "simulate": {"times": "0:15:4 min"},
     }
     assert_allclose(simulated(simulate(study), "X")[0], np.array([0, 5, 10, 15]) * 0.1 / 2, atol=2e-4)
+
+
+# --------------------------------------------------------------------------------------------------------- tanks in series
+
+
+def test_fit_of_tanks_in_series():
+    rows = "tau [min],A [mol/L]\n" + "".join(f"{tau},{2 / (1 + 0.3 * tau / 4) ** 4!r}\n" for tau in (1, 3, 8))
+    study = {
+        "reactions": {"r1": {"equation": "A -> B", "k": {"start": "1 1/min"}}},
+        "reactor": {"type": "cstr", "tanks": 4},
+        "conditions": {"feed": {"A": "2 mol/L", "default": "0 mol/L"}},
+    }
+    assert_allclose(parameters(fit(study, rows), "r1.k"), [0.3], rtol=1e-8)
+    with pytest.raises(InputError) as error:
+        problem({**study, "reactor": {"type": "plug_flow", "density": "constant", "tanks": 4}}, rows)
+    assert error.value.problems == ('[reactor] tanks: a plug_flow reactor is one vessel. Remove it, or write type = "cstr".',)
+
+
+def test_a_step_of_a_tracer():
+    """1 - exp(-t/tau) of a stirred tank in which nothing reacts, and a fit finds nothing reacting."""
+    rows = "time [s],A [mol/L]\n" + "".join(f"{t},{1 - math.exp(-t / 40)!r}\n" for t in (10, 30, 60, 100))
+    study = {
+        "reactions": {"r1": {"equation": "A -> B", "k": {"start": "1e-3 1/s", "scale": "linear"}}},
+        "reactor": {"type": "transient_cstr"},
+        "conditions": {"V": "2 L", "Q": "3 L/min", "feed": {"A": "1 mol/L", "default": "0 mol/L"}},
+        "initial": {"default": "0 mol/L"},
+    }
+    assert_allclose(parameters(fit(study, rows), "r1.k"), [0.0], atol=1e-9)

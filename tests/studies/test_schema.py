@@ -31,7 +31,7 @@ def problems(**change):
         ),
         (
             {"reactor": {"type": "cstr", "tau": "5 min"}},
-            "study.toml, [reactor] tau: unknown key 'tau'. Known: type, basis, density, amounts.",
+            "study.toml, [reactor] tau: unknown key 'tau'. Known: type, basis, density, tanks, amounts.",
         ),
         (
             {"reactor": {}},
