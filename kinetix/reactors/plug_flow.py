@@ -12,7 +12,7 @@ solved for f = F/Q_feed over tau = V/Q_feed; P/(R T) is the sum of the feed conc
 surface S the same with W/Q or S/Q for tau.
 
 Levenspiel, Chemical Reaction Engineering (3rd ed., 1999), chapter 5; Fogler, Elements of Chemical Reaction Engineering
-(4th ed., 2006), sections 3.5 and 4.7.
+(4th ed., 2006), chapters 3 and 4.
 """
 
 from __future__ import annotations

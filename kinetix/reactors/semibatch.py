@@ -6,7 +6,7 @@ with q = Q from `feed_start` (default: time zero) to `feed_stop` (default: to th
 known beforehand, so that concentrations alone are integrated: dc_i/dt = q/V (c_feed,i - c_i) + sum_j nu_ij r_j. Where the flow
 begins and ends, a step of the integration ends.
 
-Fogler, Elements of Chemical Reaction Engineering (4th ed., 2006), section 4.10; Levenspiel (3rd ed., 1999), chapter 4.
+Fogler, Elements of Chemical Reaction Engineering (4th ed., 2006), section 4.10.
 """
 
 from __future__ import annotations

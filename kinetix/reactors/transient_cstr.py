@@ -5,7 +5,7 @@
 Feed and residence time are constant from time zero on.
 
 Fogler, Elements of Chemical Reaction Engineering (4th ed., 2006), section 4.10; Levenspiel, Chemical Reaction Engineering (3rd ed.,
-1999), chapter 14.
+1999), chapter 11.
 """
 
 from __future__ import annotations
