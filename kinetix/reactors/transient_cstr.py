@@ -24,7 +24,8 @@ from kinetix.reactors.reactor import Lane, Reactor, States
 from kinetix.solvers import Options, System, integrate
 from kinetix.units import PRESSURE, TEMPERATURE
 
-SYSTEM = System(through_flow, through_flow_jacobian, autonomous=False)
+ISOTHERMAL = System(through_flow, through_flow_jacobian, autonomous=True)
+PROGRAMMED = System(through_flow, through_flow_jacobian, autonomous=False)
 
 
 def solve(kinetics: Kinetics, thermal: Thermal, lane: Lane, options: Options) -> States:
@@ -33,7 +34,8 @@ def solve(kinetics: Kinetics, thermal: Thermal, lane: Lane, options: Options) ->
     flow = Flow(Contents(kinetics, heat.rule), lane["tau"], lane["feed"])
     largest = jnp.maximum(jnp.max(jnp.abs(lane["initial"])), jnp.max(jnp.abs(lane["feed"])))
     options = replace(options, atol=lane["atol"], lowest=lowest(lane["atol"], largest))
-    solution = integrate(SYSTEM, lane["initial"], flow, lane["times"], breaks=heat.nodes, options=options)
+    system = PROGRAMMED if "program_T" in lane else ISOTHERMAL
+    solution = integrate(system, lane["initial"], flow, lane["times"], breaks=heat.nodes, options=options)
     return States(solution.y, heat.T, heat.constants, solution.status, solution.steps, solution.t_reached)
 
 
