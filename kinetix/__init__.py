@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from kinetix.studies.python import CSTR as CSTR
     from kinetix.studies.python import Batch as Batch
     from kinetix.studies.python import Differential as Differential
+    from kinetix.studies.python import PlugFlow as PlugFlow
+    from kinetix.studies.python import Semibatch as Semibatch
+    from kinetix.studies.python import TransientCSTR as TransientCSTR
     from kinetix.studies.python import estimate as estimate
     from kinetix.studies.python import fit as fit
     from kinetix.studies.python import problem as problem
@@ -46,8 +49,11 @@ _HOMES = {
     "KinetixError": "kinetix.errors",
     "KinetixWarning": "kinetix.errors",
     "Network": "kinetix.network",
+    "PlugFlow": "kinetix.studies.python",
+    "Semibatch": "kinetix.studies.python",
     "SolveError": "kinetix.errors",
     "Status": "kinetix.status",
+    "TransientCSTR": "kinetix.studies.python",
     "estimate": "kinetix.studies.python",
     "figures": "kinetix.plots",
     "fit": "kinetix.studies.python",

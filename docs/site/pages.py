@@ -6,7 +6,7 @@ import inspect
 import pkgutil
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from importlib import import_module
 
 import typer
@@ -21,6 +21,7 @@ from kinetix.rates import BOOKS
 from kinetix.reactors import REACTORS, Reactor
 from kinetix.results.schema import ATTRIBUTES, VARIABLES
 from kinetix.studies.schema import Study
+from kinetix.units import Dimension
 
 NO_LAW = {"basis", "book", "function", "law"}
 """Files on the shelf of rate laws that say what a law, and what a rate, is."""
@@ -113,14 +114,26 @@ def _facts(reactor: Reactor) -> Iterator[tuple[str, str]]:
     for basis, loading in reactor.loadings.items():
         if loading is not None:
             yield f'{loading.what}, with `basis = "{basis}"`', f"needed: {loading.choices}"
-    yield "other conditions, and the kind of their units", ", ".join(f"`{name}` ({kind})" for name, kind in reactor.conditions.items())
+    yield "other conditions, and the kind of their units", _listed(reactor.conditions)
+    if reactor.optional:
+        yield "conditions that may be left out", _listed(reactor.optional)
+    if reactor.densities:
+        yield "how the density goes, which must be said", " or ".join(f'`density = "{density}"`' for density in reactor.densities)
+    if reactor.series is not None:
+        yield "equal ones in series", "`tanks`"
     yield "feed of every species", "needed" if reactor.needs_feed else "none"
     yield "initial amount of every species", "needed" if reactor.needs_initial else "none"
     yield "what is measured", "rates" if reactor.measures_rates else "concentrations, rates, formulas of them"
 
 
+def _listed(conditions: Mapping[str, Dimension]) -> str:
+    return ", ".join(f"`{name}` ({kind})" for name, kind in conditions.items())
+
+
 def _cell(text: str) -> str:
-    return re.sub(r"([*_|\\<])", r"\\\1", text)
+    """Text for a cell of a table: what would be markup is escaped, but for code, which shows as it is written."""
+    parts = text.split("`")
+    return "`".join(re.sub(r"(\|)" if i % 2 else r"([*_|\\<])", r"\\\1", part) for i, part in enumerate(parts))
 
 
 # ------------------------------------------------------------------------------------------------ results, Python, command line

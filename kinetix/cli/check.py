@@ -12,6 +12,7 @@ from kinetix.cli.messages import telling
 from kinetix.cli.options import (
     Columns,
     Conditions,
+    Density,
     Device,
     Feed,
     Files,
@@ -37,6 +38,7 @@ def check(
     files: Files,
     reaction: Reactions = None,
     reactor: ReactorType = None,
+    density: Density = None,
     start: Starts = None,
     known: Known = None,
     initial: Initial = None,
@@ -62,7 +64,7 @@ def check(
 
     Writes nothing. Exit code 0 if the study can be used, 1 with one line per problem if not.
     """
-    said = Options(reaction, reactor, start, known, initial, feed, condition, column, ignore, noise, sigma)
+    said = Options(reaction, reactor, density, start, known, initial, feed, condition, column, ignore, noise, sigma)
     direct = understood(files, said)
     with telling():
         with progress() as say:

@@ -23,6 +23,7 @@ class Options:
 
     reaction: Sequence[str] | None = None
     reactor: str | None = None
+    density: str | None = None
     start: Sequence[str] | None = None
     known: Sequence[str] | None = None
     initial: Sequence[str] | None = None
@@ -59,6 +60,7 @@ class Direct:
             places,
             said.reaction or (),
             said.reactor or "",
+            density=said.density,
             **self.quantities,
             ignore=said.ignore or (),
             sigma=said.sigma,
@@ -94,7 +96,10 @@ def understood(files: Sequence[Path], said: Options) -> Direct | None:
     if not said.reaction:
         raise typer.BadParameter('data files need a reaction; write for example --reaction "A -> B".', param_hint="--reaction")
     if not said.reactor:
-        raise typer.BadParameter("data files need a reactor; write --reactor batch, cstr or differential.", param_hint="--reactor")
+        raise typer.BadParameter(
+            "data files need a reactor; write --reactor batch, cstr, transient_cstr, plug_flow, semibatch or differential.",
+            param_hint="--reactor",
+        )
     quantities: dict[str, dict[str, Any]] = {
         "starts": pairs("--start", said.start, "r1.k=0.1 1/min"),
         "known": pairs("--known", said.known, "r1.Ea=60 kJ/mol"),

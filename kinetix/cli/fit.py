@@ -12,6 +12,7 @@ from kinetix.cli.messages import telling
 from kinetix.cli.options import (
     Columns,
     Conditions,
+    Density,
     Device,
     Feed,
     Files,
@@ -39,6 +40,7 @@ def fit(
     files: Files,
     reaction: Reactions = None,
     reactor: ReactorType = None,
+    density: Density = None,
     start: Starts = None,
     known: Known = None,
     initial: Initial = None,
@@ -76,7 +78,7 @@ def fit(
     used (nothing is written). Ctrl-C keeps the best point so far.
     """
     others: dict[str, object] = {"--write-study": write_study}
-    said = Options(reaction, reactor, start, known, initial, feed, condition, column, ignore, noise, sigma, title, others)
+    said = Options(reaction, reactor, density, start, known, initial, feed, condition, column, ignore, noise, sigma, title, others)
     direct = understood(files, said)
     if write_study is not None and any(str(file) in ("-", "/dev/stdin") for file in files):
         raise typer.BadParameter("a study names its data files, and the standard input has no name.", param_hint="--write-study")

@@ -76,7 +76,18 @@ Files = Annotated[list[Path], typer.Argument(metavar="STUDY.toml|DATA.csv", help
 Reactions = Annotated[
     list[str] | None, typer.Option("--reaction", metavar="TEXT", help='"A -> B", "slow: 2 B <=> C". Repeatable.', show_default=False)
 ]
-ReactorType = Annotated[str | None, typer.Option("--reactor", metavar="TYPE", help="batch, cstr or differential.", show_default=False)]
+ReactorType = Annotated[
+    str | None,
+    typer.Option(
+        "--reactor", metavar="TYPE", help="batch, cstr, transient_cstr, plug_flow, semibatch or differential.", show_default=False
+    ),
+]
+Density = Annotated[
+    str | None,
+    typer.Option(
+        "--density", metavar="KIND", help="Of a plug_flow reactor: constant, or ideal_gas (at constant T and P).", show_default=False
+    ),
+]
 Starts = Annotated[
     list[str] | None,
     typer.Option(

@@ -12,6 +12,7 @@ Spellings (`_`, `.` and a space are the same in them; A stands for any species, 
     A             [A], C_A, c_A, cA, conc_A, A_out
     feed.A        feed[A], A_feed, A_in, C_A_in, C_A_feed; also A0 and C_A0 where rows are steady states
     p[A]          p_A, P_A (partial pressure, where rates are measured)
+    feed.p[A]     p_A_feed, p_A_in (partial pressure, where a gas is fed); feed.y[A], y_A_feed, y_A_in (mole fraction)
     initial.A     initial[A], A_initial; also A0 and C_A0 where rows are times
     rate[A]       rate_A, r_A; also rate and r where the model has one reaction
     conversion    X
@@ -109,6 +110,9 @@ class Spellings:
             spellings[f"feed.{species}"] = [
                 *(f"feed[{species}]", f"{species}_feed", f"{species}_in", f"C_{species}_in", f"C_{species}_feed"),
             ]
+            for stem, words in (("feed", ("feed", "in")), ("initial", ("initial",))):
+                for form in ("p", "y"):
+                    spellings[f"{stem}.{form}[{species}]"] = [f"{form}_{species}_{word}" for word in words]
             spellings[f"p[{species}]"] = [f"p_{species}", f"P_{species}"]
             spellings[f"initial.{species}"] = [f"initial[{species}]", f"{species}_initial"]
             spellings[f"{start}.{species}"] += [f"{species}0", f"C_{species}0", f"c_{species}0", f"c{species}0"]

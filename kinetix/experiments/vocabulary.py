@@ -59,7 +59,10 @@ _CONDITIONS = {
     "1/tau": "the space velocity 1/tau",
     "V": "the volume V",
     "Q": "the volumetric flow Q",
+    "feed_start": "the start of the feed",
+    "feed_stop": "the end of the feed",
 }
+_FORMS = {"p": "partial pressure", "y": "mole fraction"}
 _ROLES = {
     "experiment": "the experiment",
     "time": "the time",
@@ -82,6 +85,10 @@ def describe(meaning: Meaning) -> str:
         return f"the sigma of {meaning.name or 'every response'}"
     if meaning.role == "condition":
         kind, _, name = meaning.name.partition(".")
+        form, _, species = name.removesuffix("]").partition("[")
+        if species and kind in ("feed", "initial"):
+            where = "in the feed" if kind == "feed" else "at the start"
+            return f"the {_FORMS.get(form, form)} of {species} {where}"
         if name and kind == "feed":
             return f"the feed of {name}"
         if name and kind == "initial":

@@ -146,7 +146,7 @@ class FunctionLaw:
 
 
 def law(function: Function, *, constants: Mapping[str, str], species: Sequence[str]) -> FunctionLaw:
-    """A Python function as a rate law, for `rates` of `CSTR`, `Batch` and `Differential`.
+    """A Python function as a rate law, for `rates` of a reactor such as `CSTR`.
 
     r = function(c, k, T) in mol/m^3/s, or in the SI unit of the basis of the rates. The function is differentiated and compiled by
     JAX: it uses arithmetic and `jax.numpy`, number by number, and no `if` on values.

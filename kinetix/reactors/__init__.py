@@ -3,12 +3,14 @@
 from kinetix.reactors.batch import BATCH as BATCH
 from kinetix.reactors.cstr import CSTR as CSTR
 from kinetix.reactors.differential import DIFFERENTIAL as DIFFERENTIAL
+from kinetix.reactors.plug_flow import PLUG_FLOW as PLUG_FLOW
+from kinetix.reactors.reactor import CONSTANT_DENSITY as CONSTANT_DENSITY
+from kinetix.reactors.reactor import IDEAL_GAS as IDEAL_GAS
 from kinetix.reactors.reactor import Lane as Lane
 from kinetix.reactors.reactor import Reactor as Reactor
 from kinetix.reactors.reactor import States as States
+from kinetix.reactors.semibatch import SEMIBATCH as SEMIBATCH
+from kinetix.reactors.transient_cstr import TRANSIENT_CSTR as TRANSIENT_CSTR
 
-REACTORS = {reactor.name: reactor for reactor in (BATCH, CSTR, DIFFERENTIAL)}
+REACTORS = {reactor.name: reactor for reactor in (BATCH, CSTR, TRANSIENT_CSTR, PLUG_FLOW, SEMIBATCH, DIFFERENTIAL)}
 """Reactors by the name used in study files."""
-
-PLANNED = ("plug_flow", "semibatch")
-"""Reactors a study file may name, which are not available yet."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import jax
 import jax.numpy as jnp
 
 from kinetix.network import Kinetics
@@ -28,13 +29,17 @@ MANY, CLEARLY = 1e3, 1e-6
 """A concentration is clearly below zero beyond this many absolute tolerances plus this part of the largest start."""
 
 
+def lowest(atol: jax.Array, start: jax.Array) -> jax.Array:
+    """Below what a concentration is clearly below zero."""
+    return -(MANY * atol + CLEARLY * jnp.max(jnp.abs(start)))
+
+
 def solve(kinetics: Kinetics, thermal: Thermal, lane: Lane, options: Options) -> States:
     """Concentrations at the lane's times, starting from `initial` at time zero."""
     # dc/dt = loading nu r is dc/ds = nu r in the time s = loading t: no other program, and none where there is no loading
     stretch = lane.get("loading", 1.0)
     times = lane["times"] * stretch
-    lowest = -(MANY * lane["atol"] + CLEARLY * jnp.max(jnp.abs(lane["initial"])))
-    options = replace(options, atol=lane["atol"], lowest=lowest)
+    options = replace(options, atol=lane["atol"], lowest=lowest(lane["atol"], lane["initial"]))
     if "program_T" in lane:
         energy = Programmed(lane["program_times"] * stretch, lane["program_T"], thermal)
         solution = integrate(PROGRAMMED, lane["initial"], Contents(kinetics, energy), times, breaks=energy.times, options=options)
@@ -52,6 +57,7 @@ BATCH = Reactor(
     name="batch",
     summary="closed reactor at constant volume, readings over time",
     timed=True,
+    integrated=True,
     conditions={"T": TEMPERATURE, "P": PRESSURE},
     loadings={"volume": None, **VESSELS},
     needs_feed=False,

@@ -2,14 +2,20 @@
 
     0 = (c_feed,i - c_i)/tau + sum_j nu_ij r_j(c, T),   tau = V/Q
 
+Equal tanks in series (`tanks` = N) are N such balances, each with tau/N and fed by the one before; tau is that of all together.
+
 With rates per catalyst mass W or surface S the same with W/Q or S/Q for tau, from 0 = Q (c_feed,i - c_i) + W sum_j nu_ij r_j.
 
-Levenspiel, Chemical Reaction Engineering (3rd ed., 1999), chapter 5.
+Levenspiel, Chemical Reaction Engineering (3rd ed., 1999), chapters 5 and 6.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
+import jax
 import jax.numpy as jnp
+from jax import lax
 
 from kinetix.network import Kinetics
 from kinetix.rates import ON_STREAM, Thermal, constants_at
@@ -18,6 +24,7 @@ from kinetix.reactors.energy import Isothermal
 from kinetix.reactors.loading import TANKS
 from kinetix.reactors.reactor import Lane, Reactor, States
 from kinetix.solvers import Options, SteadyOptions, System, steady_state
+from kinetix.status import Status
 from kinetix.units import PRESSURE, TEMPERATURE, TIME
 
 SYSTEM = System(through_flow, through_flow_jacobian, autonomous=True)
@@ -32,10 +39,35 @@ def solve(kinetics: Kinetics, thermal: Thermal, lane: Lane, options: Options) ->
     return States(steady.y[None], lane["T"][None], constants[None], steady.status, steady.iterations, jnp.zeros_like(lane["T"]))
 
 
+@dataclass(frozen=True)
+class Series:
+    """Equal tanks in series, solved one after the other: what leaves the last.
+
+    Attributes:
+        tanks: how many.
+    """
+
+    tanks: int
+
+    def __call__(self, kinetics: Kinetics, thermal: Thermal, lane: Lane, options: Options) -> States:
+        del options
+        constants = constants_at(thermal, lane["T"])
+        contents, each = Contents(kinetics, Isothermal(lane["T"], constants)), SteadyOptions(atol=lane["atol"])
+
+        def tank(feed: jax.Array, _: None) -> tuple[jax.Array, tuple[jax.Array, jax.Array]]:
+            steady = steady_state(SYSTEM, feed, Flow(contents, lane["tau"] / self.tanks, feed), each)
+            return steady.y, (steady.status, steady.iterations)
+
+        c, (statuses, iterations) = lax.scan(tank, lane["feed"], length=self.tanks)
+        first_failure = statuses[jnp.argmax(statuses != int(Status.SUCCESS))]
+        return States(c[None], lane["T"][None], constants[None], first_failure, jnp.sum(iterations), jnp.zeros_like(lane["T"]))
+
+
 CSTR = Reactor(
     name="cstr",
     summary="continuous stirred tank at steady state, constant density, one row per steady state",
     timed=False,
+    integrated=False,
     conditions={"T": TEMPERATURE, "P": PRESSURE, ON_STREAM: TIME},
     loadings=TANKS,
     needs_feed=True,
@@ -43,4 +75,5 @@ CSTR = Reactor(
     measures_rates=False,
     loading="tau",
     solve=solve,
+    series=Series,
 )

@@ -32,6 +32,7 @@ DIFFERENTIAL = Reactor(
     name="differential",
     summary="rates measured at known concentrations, one row per measurement",
     timed=False,
+    integrated=False,
     conditions={"T": TEMPERATURE, "P": PRESSURE, ON_STREAM: TIME},
     loadings=dict.fromkeys(BASES),
     needs_feed=False,

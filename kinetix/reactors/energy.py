@@ -6,7 +6,8 @@ balance beside the material balances.
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from collections.abc import Mapping
+from typing import Any, NamedTuple, Protocol
 
 import jax
 import jax.numpy as jnp
@@ -54,3 +55,31 @@ class Programmed(NamedTuple):
     def at(self, t: jax.Array) -> tuple[jax.Array, jax.Array]:
         T = jnp.interp(t, self.times, self.temperatures)
         return T, constants_at(self.thermal, T)
+
+
+class Given(NamedTuple):
+    """The temperature of a lane that is not computed: constant, or a program.
+
+    Attributes:
+        rule: the energy rule.
+        nodes: times at which the temperature has a kink, s, (node,); empty where it is constant.
+        T: at the lane's times, K, (time,).
+        constants: of the rate laws then, SI, (time, constant).
+    """
+
+    rule: EnergyRule
+    nodes: jax.Array
+    T: jax.Array
+    constants: jax.Array
+
+
+def given_temperature(lane: Mapping[str, Any], thermal: Thermal) -> Given:
+    """From `T`, or from `program_times` and `program_T`, of a lane."""
+    times = lane["times"]
+    if "program_T" in lane:
+        rule = Programmed(lane["program_times"], lane["program_T"], thermal)
+        T = jnp.interp(times, rule.times, rule.temperatures)
+        return Given(rule, rule.times, T, constants_at(thermal, T[:, None]))
+    constants = constants_at(thermal, lane["T"])
+    shown = jnp.broadcast_to(constants, (*times.shape, constants.shape[0]))
+    return Given(Isothermal(lane["T"], constants), jnp.zeros(0, times.dtype), jnp.broadcast_to(lane["T"], times.shape), shown)

@@ -134,6 +134,29 @@ TANKS = {
 }
 """Of tanks, by basis: what stands for tau."""
 
+TUBES = {
+    **TANKS,
+    "volume": Loading(
+        "residence time",
+        TANKS["volume"].advice.replace("V and Q,", "V and Q, or V and F (F: molar flow of the whole feed),"),
+        "V and Q, or V and F, or tau, or 1/tau (space velocity)",
+        (
+            *TANKS["volume"].ways,
+            Way({"V": VOLUME, "F": MOLAR_FLOW}, lambda given, total: given["V"] / given["F"] * total),
+        ),
+    ),
+}
+"""Of tubes, by basis: what stands for tau, always with the volume flow of the feed."""
+
+FILLING = Loading(
+    "feed flow and volume",
+    'Add columns "Q [L/h]" (volume flow of the feed) and "V [L]" (volume at time zero), or write Q = "1 L/h"'
+    ' and V = "1 L" under [conditions].',
+    "Q (volume flow of the feed) and V (volume at time zero)",
+    (_ratio("Q", "V", (FLOW, VOLUME)),),
+)
+"""Of vessels that are filled: flow over the volume at time zero, 1/s."""
+
 VESSELS = {
     "catalyst_mass": Loading(
         "catalyst loading",
@@ -150,5 +173,7 @@ VESSELS = {
 }
 """Of closed vessels, by basis."""
 
-ABOVE_ZERO = {name: dimension for loading in (*TANKS.values(), *VESSELS.values()) for name, dimension in loading.conditions.items()}
+_ALL = (*TANKS.values(), *TUBES.values(), *VESSELS.values(), FILLING)
+
+ABOVE_ZERO = {name: dimension for loading in _ALL for name, dimension in loading.conditions.items()}
 """Conditions that must be above zero, and their dimensions (a species may have the same name)."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import jax
@@ -25,6 +25,7 @@ class States(NamedTuple):
         status: `kinetix.status.Status`, int.
         steps: integration steps or iterations, int.
         t_reached: the time up to which the lane was followed, s; 0 where nothing is integrated.
+        expansion: volume, or volume flow, relative to that of the start or the feed, (time,); 1 where it is constant.
     """
 
     c: jax.Array
@@ -33,12 +34,20 @@ class States(NamedTuple):
     status: jax.Array
     steps: jax.Array
     t_reached: jax.Array
+    expansion: jax.Array | float = 1.0
 
 
 Lane = Mapping[str, Any]
 """One experiment as arrays in SI: `times` (time,), `T` or `program_times` and `program_T` (node,), `feed`, `initial` and
 `concentrations` (species,), `tau` (s; with rates per catalyst W/Q or S/Q), `loading` (W/V or S/V; absent: 1), `t_on_stream`
 (s; where something depends on it), `predictors` (predictor,), `rtol`, `atol`."""
+
+
+CONSTANT_DENSITY, IDEAL_GAS = "constant", "ideal_gas"
+"""How the density of what flows or stands goes: not at all, or with the mole numbers of an ideal gas at constant T and P."""
+
+Solve = Callable[[Kinetics, Thermal, Lane, Any], States]
+"""`(kinetics, thermal, lane, options) -> States`, pure, for one lane."""
 
 
 @dataclass(frozen=True)
@@ -49,30 +58,46 @@ class Reactor:
         name: as in a study file.
         summary: one line for people.
         timed: whether its data are readings over time; otherwise each row is an experiment of its own.
+        integrated: whether `solve` integrates, and so takes tolerances.
         conditions: conditions that may be given by a column or a constant whatever the basis of the rates, and their dimensions.
         loadings: by basis, what must be given of residence time or catalyst; None: nothing. Other bases are not possible.
         needs_feed: whether every species needs a feed concentration.
         needs_initial: whether every species needs an initial concentration.
         measures_rates: whether its responses are rates at given concentrations.
         loading: name of the array in which `solve` reads what `loadings` give.
-        solve: `(kinetics, thermal, lane, options) -> States`, pure, for one lane.
+        solve: of one lane.
+        density: how the density goes: `CONSTANT_DENSITY` or `IDEAL_GAS`.
+        densities: by density, the solves of a reactor of which the user must say the density; empty: there is no choice.
+        expands: whether its volume, or volume flow, changes, so that `States.expansion` tells something.
+        series: from a number of equal vessels in series to their solve; None where there is none.
+        tanks: how many vessels are in series.
+        optional: conditions that `solve` reads under their own names, where they are given, and their dimensions.
+        check: raises ConditionError where given conditions, SI, (lane,), do not go together.
     """
 
     name: str
     summary: str
     timed: bool
+    integrated: bool
     conditions: Mapping[str, Dimension]
     loadings: Mapping[str, Loading | None]
     needs_feed: bool
     needs_initial: bool
     measures_rates: bool
     loading: str
-    solve: Callable[[Kinetics, Thermal, Lane, Any], States]
+    solve: Solve
+    density: str = CONSTANT_DENSITY
+    densities: Mapping[str, Solve] = field(default_factory=dict)
+    expands: bool = False
+    series: Callable[[int], Solve] | None = None
+    tanks: int = 1
+    optional: Mapping[str, Dimension] = field(default_factory=dict)
+    check: Callable[[Mapping[str, np.ndarray]], None] | None = None
 
     def conditions_on(self, basis: Basis) -> dict[str, Dimension]:
         """Conditions that may be given by a column or a constant where rates have this basis, and their dimensions."""
         loading = self.loadings.get(basis.name)
-        return {**self.conditions, **(loading.conditions if loading is not None else {})}
+        return {**self.conditions, **self.optional, **(loading.conditions if loading is not None else {})}
 
     def lane_conditions(
         self, given: Mapping[str, np.ndarray], basis: Basis = VOLUME_BASIS, total_feed: np.ndarray | None = None
@@ -88,7 +113,10 @@ class Reactor:
             ConditionError: the residence time or the catalyst is not given, given twice, or not above zero.
         """
         loading = self.loadings.get(basis.name)
-        return {} if loading is None else {self.loading: loading.value(self.name, given, total_feed)}
+        arrays = {} if loading is None else {self.loading: loading.value(self.name, given, total_feed)}
+        if self.check is not None:
+            self.check(given)
+        return {**arrays, **{name: np.asarray(given[name], dtype=float) for name in self.optional if name in given}}
 
     def __hash__(self) -> int:
         return hash((self.name, self.solve))

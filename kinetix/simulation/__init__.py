@@ -10,5 +10,6 @@ from kinetix.simulation.spoken import ExplicitModel as ExplicitModel
 from kinetix.simulation.spoken import ReactorModel as ReactorModel
 from kinetix.simulation.spoken import Spoken as Spoken
 from kinetix.simulation.spoken import all_responses as all_responses
+from kinetix.simulation.spoken import amount_conditions as amount_conditions
 from kinetix.simulation.spoken import explicit_model as explicit_model
 from kinetix.simulation.spoken import measured_responses as measured_responses

@@ -133,6 +133,7 @@ def _explicit(constants: jax.Array, lane: Lane) -> States:
 
 def _responses(model: Model, states: States, lane: Lane) -> jax.Array:
     vectors = {"c": states.c, "T": states.T[:, None], "constant": states.constants, "time": lane["times"][:, None]}
+    vectors["expansion"] = jnp.broadcast_to(states.expansion, states.T.shape)[:, None]
     if any(vector == "pressure" for formula in model.formulas for _, (vector, _) in formula.places):
         vectors["pressure"] = states.c * (GAS_CONSTANT * states.T[:, None])
     parts = [states.c]

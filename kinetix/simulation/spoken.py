@@ -10,9 +10,9 @@ from kinetix.experiments import Campaign, Vocabulary
 from kinetix.expression import Expression, Symbol, dimension, parse, symbols
 from kinetix.network import Network
 from kinetix.rates import ON_STREAM, VOLUME_BASIS, Basis, Law
-from kinetix.reactors import Reactor
+from kinetix.reactors import IDEAL_GAS, Reactor
 from kinetix.simulation.formulas import Place
-from kinetix.units import CONCENTRATION, PRESSURE, TEMPERATURE, TIME, Dimension
+from kinetix.units import CONCENTRATION, DIMENSIONLESS, PRESSURE, TEMPERATURE, TIME, Dimension
 
 
 @dataclass(frozen=True)
@@ -60,12 +60,13 @@ class ReactorModel:
         conditions: dict[str, Dimension | None] = dict(self.conditions)
         for needed, stem in ((self.reactor.needs_feed, "feed"), (self.reactor.needs_initial, "initial")):
             if needed:
-                conditions.update({f"{stem}.{name}": CONCENTRATION for name in self.network.species})
+                for name in self.network.species:
+                    conditions.update(amount_conditions(self.reactor, stem, name))
         if self.reactor.measures_rates:
             conditions.update(dict.fromkeys(self.network.species, CONCENTRATION))
             conditions.update({f"p[{name}]": PRESSURE for name in self.network.species})
-        # amounts are concentrations or partial pressures, and no reactor changes its volume yet
-        idle = () if "P" in self.network.species else ("P",)
+        # amounts are concentrations or partial pressures; only of a gas that flows freely the pressure says something
+        idle = () if "P" in self.network.species or self.reactor.density == IDEAL_GAS else ("P",)
         return Vocabulary(self.network.species, responses, conditions, self.reactor.timed, idle=idle)
 
     def response_dimension(self, name: str, formula: Expression, constants: Mapping[str, Dimension]) -> Dimension:
@@ -110,11 +111,26 @@ class ReactorModel:
         for name, kind in (("T", TEMPERATURE), ("time", TIME), ("tau", TIME), (ON_STREAM, TIME)):
             if symbol.name == name and not (name in ("tau", ON_STREAM) and name not in self.conditions):
                 return (name, 0), kind
-        known = ("T", "time", "tau", ON_STREAM, *constants)
+        if symbol.name == "expansion" and self.reactor.expands:
+            return ("expansion", 0), DIMENSIONLESS
+        known = ("T", "time", "tau", ON_STREAM, *(("expansion",) if self.reactor.expands else ()), *constants)
         raise ExpressionError(
             f"uses '{symbol.name}', which is neither a condition nor a parameter. Write [{symbol.name}] for a concentration, or add it"
             f" under [parameters].{nearest(symbol.name, known)}"
         )
+
+
+def amount_conditions(reactor: Reactor, stem: str, species: str) -> dict[str, Dimension]:
+    """Conditions by which the amount of a species in the feed or at the start can be said, and their dimensions.
+
+    >>> from kinetix.reactors import CSTR
+    >>> list(amount_conditions(CSTR, "feed", "A"))
+    ['feed.A']
+    """
+    plain = {f"{stem}.{species}": CONCENTRATION}
+    pressure = {f"{stem}.p[{species}]": PRESSURE} if reactor.densities else {}  # of these some or all are gases
+    fraction = {f"{stem}.y[{species}]": DIMENSIONLESS} if reactor.density == IDEAL_GAS else {}
+    return {**plain, **pressure, **fraction}
 
 
 @dataclass(frozen=True)

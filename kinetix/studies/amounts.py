@@ -6,13 +6,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from kinetix.errors import Problems, nearest
+from kinetix.constants import GAS_CONSTANT
+from kinetix.errors import ConditionError, Problems, nearest
 from kinetix.experiments import Campaign, require_possible
 from kinetix.padding import padded
 from kinetix.parameters import FROM_LANE, ConstantBook, Estimate, Number, Reporting, unit_of
-from kinetix.simulation import ReactorModel, Spoken
+from kinetix.reactors import IDEAL_GAS
+from kinetix.simulation import ReactorModel, Spoken, amount_conditions
 from kinetix.studies.given import Amounts
-from kinetix.units import CONCENTRATION, Quantity, require
+from kinetix.units import CONCENTRATION, PRESSURE, Dimension, Quantity, require
 
 
 def amounts_by_lane(
@@ -34,7 +36,9 @@ def amounts_by_lane(
     values = np.zeros((len(campaign.experiments), len(positions)))
     missing = []
     for i, name in enumerate(species):
-        column = campaign.conditions.get(f"{stem}.{name}")
+        column = None
+        with problems.collecting():
+            column = _column(spoken, campaign, stem, name)
         written = amounts.given.get(name)
         if column is not None and written is not None:
             problems.add(f"{stem}.{name} is given both in the data and in the study. Keep one.")
@@ -42,13 +46,13 @@ def amounts_by_lane(
             values[:, i] = column
         elif isinstance(written, Quantity):
             with problems.collecting():
-                values[:, i] = _concentration(written, f"{stem}.{name}")
+                values[:, i] = _concentration(written, f"{stem}.{name}", spoken, campaign)
         elif written is not None:
             with problems.collecting():
                 positions[i] = book.add_parameter(f"{stem}.{name}", _not_negative(written, book.reporting), CONCENTRATION, positive=False)
         elif amounts.default is not None:
             with problems.collecting():
-                values[:, i] = _concentration(amounts.default, f"{stem}.default")
+                values[:, i] = _concentration(amounts.default, f"{stem}.default", spoken, campaign)
         else:
             missing.append(name)
     if missing:
@@ -64,8 +68,47 @@ def amounts_by_lane(
     return values, positions
 
 
-def _concentration(quantity: Quantity, name: str) -> float:
+def _column(spoken: ReactorModel, campaign: Campaign, stem: str, species: str) -> np.ndarray | None:
+    """Amounts that the data hold, as concentrations, mol/m^3, (lane,); None where they hold none."""
+    names = [name for name in amount_conditions(spoken.reactor, stem, species) if name in campaign.conditions]
+    if not names:
+        return None
+    if len(names) > 1:
+        raise ConditionError(f"{stem}.{species} is given more than once in the data ({', '.join(names)}). Keep one.")
+    dimension = amount_conditions(spoken.reactor, stem, species)[names[0]]
+    return as_concentration(campaign.conditions[names[0]], dimension, names[0], campaign)
+
+
+def _concentration(quantity: Quantity, name: str, spoken: ReactorModel, campaign: Campaign) -> np.ndarray | float:
+    """What is written as a concentration, a partial pressure, or for an ideal gas a mole fraction, mol/m^3."""
+    dimension = quantity.unit.dimension
+    if dimension == PRESSURE or (dimension.dimensionless and spoken.reactor.density == IDEAL_GAS):
+        return as_concentration(require_possible(quantity, name, dimension).si, dimension, name, campaign)
     return require_possible(require(quantity, CONCENTRATION, name), name, CONCENTRATION).si
+
+
+def as_concentration(value: np.ndarray | float, dimension: Dimension, name: str, campaign: Campaign) -> np.ndarray:
+    """A concentration, or p/(R T) of a partial pressure, or y P/(R T) of a mole fraction; SI.
+
+    Raises:
+        ConditionError: T or P is not given, or T is not constant.
+    """
+    if dimension == CONCENTRATION:
+        return np.asarray(value)
+    needed = ("T",) if dimension == PRESSURE else ("T", "P")
+    what = "a partial pressure" if dimension == PRESSURE else "a mole fraction"
+    for condition, example in (("T", "350 K"), ("P", "1 bar")):
+        if condition in needed and condition in campaign.programs:
+            raise ConditionError(f"{name} is {what}, but {condition} changes within an experiment. Write a concentration.")
+        if condition in needed and condition not in campaign.conditions:
+            raise ConditionError(
+                f"{name} is {what}; the concentration follows with {' and '.join(needed)}. Add a column {condition}, or write"
+                f' {condition} = "{example}" under [conditions].'
+            )
+    if np.any(np.asarray(value) < 0):
+        raise ConditionError(f"{name} is negative ({np.min(value):g} in SI). Correct it.")
+    pressure = value if dimension == PRESSURE else value * campaign.conditions["P"]
+    return pressure / (GAS_CONSTANT * campaign.conditions["T"])
 
 
 def _not_negative(number: Number, reporting: Reporting) -> Number:

@@ -13,7 +13,7 @@ from kinetix.experiments import LONGEST, Campaign, Noise, Table, build_campaign,
 from kinetix.expression import Expression, parse
 from kinetix.parameters import TemperatureLaw, unit_of
 from kinetix.rates import AMOUNTS, BASES, VOLUME_BASIS, Basis
-from kinetix.reactors import PLANNED, REACTORS, Reactor
+from kinetix.reactors import CONSTANT_DENSITY, IDEAL_GAS, REACTORS, Reactor
 from kinetix.simulation import Choice, ExplicitModel, ReactorModel, Spoken, explicit_model, measured_responses
 from kinetix.solvers import Options
 from kinetix.studies.chemistry import Specification, chemistry, named_constants, network_of
@@ -76,7 +76,7 @@ def _understood(study: Study) -> _Understood:
     with problems.collecting():
         basis = basis_of(study.reactor.basis, study.reactor.amounts)
     with problems.collecting():
-        reactor = reactor_of(study.reactor.type, basis)
+        reactor = reactor_of(study.reactor.type, basis, study.reactor.density, study.reactor.tanks)
         if not reactor.timed and study.simulate.times is not None:
             raise StudyError(f"[simulate] times: nothing in a {reactor.name} reactor depends on time. Remove them.")
     with problems.collecting("[simulate] "):
@@ -141,23 +141,54 @@ def basis_of(name: str, amounts: str = "concentration") -> Basis:
     return replace(BASES[name], amounts=amounts)
 
 
-def reactor_of(name: str, basis: Basis = VOLUME_BASIS) -> Reactor:
+def reactor_of(name: str, basis: Basis = VOLUME_BASIS, density: str | None = None, tanks: int | None = None) -> Reactor:
     """The reactor of this name from the shelf.
 
     Raises:
-        StudyError: unknown, not available yet, or not with rates on this basis.
+        StudyError: unknown, not with rates on this basis, not of this density, or not in series.
     """
-    if name in PLANNED:
-        raise StudyError(f'[reactor] type = "{name}" is not available yet. Available: {", ".join(REACTORS)}.')
     if name not in REACTORS:
         raise StudyError(f'[reactor] type = "{name}" is unknown. Known: {", ".join(REACTORS)}.{nearest(name, REACTORS)}')
     reactor = REACTORS[name]
     if basis.name not in reactor.loadings:
         raise StudyError(
-            f'[reactor] basis = "{basis.name}": a {name} reactor is integrated, which needs rates in {example_unit(RATE)} or per catalyst.'
+            f'[reactor] basis = "{basis.name}": a {name} reactor is integrated, which needs rates in {example_unit(RATE)}'
+            f"{' or per catalyst' if len(reactor.loadings) > 1 else ''}."
             f" Write one of {', '.join(reactor.loadings)}, with constants in its units."
         )
-    return reactor
+    return _in_series(_of_density(reactor, density), tanks)
+
+
+def _in_series(reactor: Reactor, tanks: int | None) -> Reactor:
+    """The reactor as so many equal ones in series."""
+    if tanks is None:
+        return reactor
+    if reactor.series is None:
+        known = " or ".join(f'"{name}"' for name, other in REACTORS.items() if other.series is not None)
+        raise StudyError(f"[reactor] tanks: a {reactor.name} reactor is one vessel. Remove it, or write type = {known}.")
+    if not (isinstance(tanks, int) and tanks >= 1):
+        raise StudyError(f"[reactor] tanks = {tanks!r}: expected a whole number of at least 1.")
+    return replace(reactor, solve=reactor.series(tanks), tanks=tanks) if tanks > 1 else reactor
+
+
+def _of_density(reactor: Reactor, density: str | None) -> Reactor:
+    """The reactor with the density that the user says, where there is a choice."""
+    choices = reactor.densities or {CONSTANT_DENSITY: reactor.solve}
+    if density is None and reactor.densities:
+        raise StudyError(
+            f'[reactor] density: a {reactor.name} reactor needs to know how the density goes. Write density = "constant" (liquids, or gases'
+            ' whose mole number hardly changes) or density = "ideal_gas" (an ideal gas at constant T and P); on the command line --density.'
+        )
+    if density is not None and density not in choices:
+        written = ", ".join(f'"{choice}"' for choice in choices)
+        raise StudyError(
+            f'[reactor] density = "{density}": not of a {reactor.name} reactor. Write one of {written}.{nearest(density, choices)}'
+        )
+    return (
+        reactor
+        if density is None or not reactor.densities
+        else replace(reactor, solve=choices[density], density=density, expands=density == IDEAL_GAS)
+    )
 
 
 def amounts(section: object, stem: str) -> Amounts:
@@ -189,10 +220,10 @@ def check_solver(reactor: Reactor, given: Collection[str], section: str = "[solv
     Raises:
         StudyError: they would have no effect.
     """
-    idle = [name for name in given if not reactor.timed and name in ("rtol", "max_steps")]
+    idle = [name for name in given if not reactor.integrated and name in ("rtol", "max_steps")]
     if idle:
         raise StudyError(
-            f"{section}{' and '.join(idle)}: for the integration of a batch; a {reactor.name} reactor is not integrated"
+            f"{section}{' and '.join(idle)}: for reactors that are integrated; a {reactor.name} reactor is not"
             f"{'' if reactor.measures_rates else ' (a steady state is found to 1e-10)'}. Remove {'it' if len(idle) == 1 else 'them'}."
         )
 

@@ -10,6 +10,7 @@ from kinetix.network import conserved_totals
 from kinetix.parameters import BoundConstant
 from kinetix.parameters.constants import FROM_LANE, ONE, ZERO
 from kinetix.rates import VOLUME_BASIS
+from kinetix.reactors import CONSTANT_DENSITY, IDEAL_GAS, Reactor
 from kinetix.simulation import ReactorModel
 from kinetix.studies.problem import Problem
 from kinetix.units import CONCENTRATION, Unit, example_unit
@@ -25,7 +26,7 @@ def describe_model(problem: Problem) -> list[Row]:
         return [*((f"model {output.name}", str(output.formula)) for output in spoken.outputs), *_temperature_laws(problem)]
     totals = conserved_totals(spoken.network)
     return [
-        ("reactor", spoken.reactor.summary),
+        ("reactor", _reactor(spoken.reactor)),
         *([("rates", f"{example_unit(spoken.basis.rate)}, {spoken.basis}")] if spoken.basis != VOLUME_BASIS else []),
         *((r.name, r.equation, law.text) for r, law in zip(spoken.network.reactions, spoken.laws, strict=True)),
         *((f"d[{name}]/dt by reaction", _net(spoken, name)) for name in spoken.network.species),
@@ -34,6 +35,13 @@ def describe_model(problem: Problem) -> list[Row]:
         *_amounts(problem, spoken),
         *((f"response {name}", str(formula)) for name, formula in spoken.responses.items()),
     ]
+
+
+def _reactor(reactor: Reactor) -> str:
+    words = {CONSTANT_DENSITY: "constant density", IDEAL_GAS: "ideal gas at constant T and P"}
+    density = f"; {words[reactor.density]}" if reactor.densities else ""
+    series = f"; {reactor.tanks} equal ones in series, the residence time that of all" if reactor.tanks > 1 else ""
+    return f"{reactor.summary}{density}{series}"
 
 
 SHOWN_EXPERIMENTS = 10
@@ -127,6 +135,8 @@ def _amounts(problem: Problem, spoken: ReactorModel) -> Iterator[Row]:
 
 def _unit_of_amounts(problem: Problem, stem: str) -> Unit:
     """The unit in which the data state such amounts, or else concentrations."""
-    stated = [unit for name, unit in problem.campaign.condition_units.items() if name.startswith(f"{stem}.")]
+    stated = [
+        unit for name, unit in problem.campaign.condition_units.items() if name.startswith(f"{stem}.") and unit.dimension == CONCENTRATION
+    ]
     measured = [unit for unit in problem.units if unit.dimension == CONCENTRATION]
     return (*stated, *measured, problem.reporting.unit(CONCENTRATION))[0]

@@ -176,7 +176,7 @@ def complete_study(study: dict[str, Any], tables: Sequence[Table]) -> None:
     """
     sections = study["reactions"]
     network = parse_network("\n".join(f"{name}: {section['equation']}" for name, section in sections.items()), formulas=False)
-    vocabulary = ReactorModel(network, reactor_of(study["reactor"]["type"]), (), {}).vocabulary({})
+    vocabulary = ReactorModel(network, reactor_of(study["reactor"]["type"], density=study["reactor"].get("density")), (), {}).vocabulary({})
     columns = study["data"].get("columns")
     seen: set[float] = set()
     for table in tables:
@@ -192,6 +192,7 @@ def direct_study(
     reactions: Sequence[str],
     reactor: str,
     *,
+    density: str | None = None,
     starts: Mapping[str, Any] | None = None,
     known: Mapping[str, Any] | None = None,
     initial: Mapping[str, Any] | None = None,
@@ -209,6 +210,7 @@ def direct_study(
         files: data files.
         reactions: reaction texts, named r1, r2, ... unless they carry names (`slow: A -> B`).
         reactor: its type.
+        density: how its density goes, where there is a choice.
         starts, known: parameters by full name, see `place_parameters`.
         initial, feed, conditions, columns, ignore, noise, sigma: as in the study file.
         title: for reports; default: the reactions, the reactor and the files.
@@ -231,7 +233,7 @@ def direct_study(
         "schema": 1,
         "title": title or _title(reactions, reactor, files),
         "reactions": placed.reactions,
-        "reactor": {"type": reactor},
+        "reactor": {"type": reactor, **({"density": density} if density else {})},
         "conditions": {**(conditions or {}), **({"feed": feeds} if feeds else {})},
         "initial": initials,
         "parameters": placed.named,

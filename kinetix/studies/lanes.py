@@ -9,10 +9,15 @@ from kinetix.errors import ConditionError, Problems, nearest
 from kinetix.experiments import Campaign
 from kinetix.padding import padded
 from kinetix.rates import ON_STREAM
+from kinetix.reactors import IDEAL_GAS
 from kinetix.simulation import ExplicitModel, ReactorModel, Spoken
 
 PLACEHOLDER_TEMPERATURE = 298.15
 """K; stands where nothing depends on temperature and none is given. It enters no result."""
+
+
+AGREEMENT = 0.01
+"""Share by which the pressure given and that of the feed may differ: both are rounded numbers."""
 
 
 def lane_arrays(
@@ -71,12 +76,35 @@ def lane_arrays(
     if spoken.reactor.measures_rates:
         lanes["concentrations"] = _measured_concentrations(spoken, campaign, lanes["T"])
     total_feed = None if feed is None else feed.sum(axis=1) + np.where(feed_estimated, np.nan, 0.0)
+    if spoken.reactor.density == IDEAL_GAS and total_feed is not None:
+        _check_pressure(campaign, total_feed)
     lanes.update(spoken.reactor.lane_conditions(campaign.conditions, spoken.basis, total_feed))
     largest = max((float(np.max(a)) for a in (feed, initial) if a is not None and a.size), default=1.0)
     by_lane = np.max([a.max(axis=1) for a in (feed, initial) if a is not None] or [np.ones(size)], axis=0)
     by_lane = np.where(by_lane > 0, by_lane, largest if largest > 0 else 1.0)
     lanes["atol"] = np.full(size, atol) if atol is not None else 1e-3 * rtol * by_lane
     return lanes
+
+
+def _check_pressure(campaign: Campaign, total_feed: np.ndarray) -> None:
+    """That the concentrations of a gas fed, mol/m^3, (lane,), add up to P/(R T), where P is given.
+
+    Raises:
+        ConditionError: they do not, or T is not given.
+    """
+    if "P" not in campaign.conditions:
+        return
+    if "T" not in campaign.conditions:
+        raise ConditionError('P without T says nothing of a gas. Add a column such as "T [degC]", or T = "350 K" under [conditions].')
+    P, T = campaign.conditions["P"], campaign.conditions["T"]
+    found = total_feed * GAS_CONSTANT * T
+    wrong = np.flatnonzero(np.abs(found - P) > AGREEMENT * P)
+    if wrong.size:
+        i = wrong[0]
+        raise ConditionError(
+            f"Experiment '{campaign.experiments[i]}': the feed adds up to {found[i] / 1e5:.5g} bar at {T[i]:.6g} K, but P is"
+            f" {P[i] / 1e5:.5g} bar. Give every species of the feed, inert ones too, or correct P."
+        )
 
 
 def _measured_concentrations(spoken: ReactorModel, campaign: Campaign, T: np.ndarray) -> np.ndarray:

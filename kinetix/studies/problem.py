@@ -76,6 +76,11 @@ class Problem:
         return isinstance(self.spoken, ReactorModel) and self.spoken.reactor.timed
 
     @property
+    def integrated(self) -> bool:
+        """Whether its predictions come from an integration, to its tolerance."""
+        return isinstance(self.spoken, ReactorModel) and self.spoken.reactor.integrated
+
+    @property
     def parameters(self) -> np.ndarray:
         """Known values and starts, SI, (parameter,)."""
         return self.table.start

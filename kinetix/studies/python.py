@@ -15,7 +15,7 @@ from kinetix.experiments import Campaign, Vocabulary, odd_constants, suspected, 
 from kinetix.network import Network
 from kinetix.parameters import unit_of
 from kinetix.rates import VOLUME_BASIS, Basis, FunctionLaw
-from kinetix.reactors import BATCH, DIFFERENTIAL, Reactor
+from kinetix.reactors import BATCH, DIFFERENTIAL, PLUG_FLOW, SEMIBATCH, TRANSIENT_CSTR, Reactor
 from kinetix.reactors import CSTR as TANK
 from kinetix.results import fit_tree
 from kinetix.simulation import Choice, ReactorModel, all_responses, measured_responses
@@ -45,7 +45,7 @@ from kinetix.units import CONCENTRATION, Dimension, parse_quantity, parse_unit
 
 @dataclass(frozen=True)
 class ReactorSetup:
-    """A reactor with a network in it, before its constants are known; made by `CSTR`, `Batch` or `Differential`.
+    """A reactor with a network in it, before its constants are known; made by `CSTR`, `Batch`, `PlugFlow`, `Semibatch` or `Differential`.
 
     Attributes:
         network: the reactions.
@@ -82,6 +82,7 @@ def CSTR(
     responses: Mapping[str, str] | None = None,
     basis: str = "volume",
     amounts: str = "concentration",
+    tanks: int = 1,
 ) -> ReactorSetup:
     """A stirred tank at steady state, isothermal, constant density: 0 = (c_feed - c)/tau + nu r.
 
@@ -92,12 +93,13 @@ def CSTR(
         responses: measured quantities as formulas: `{"X": "1 - [A]/feed[A]"}`.
         basis: what rates are per: "volume", "catalyst_mass" or "catalyst_area"; "turnover" where rates are measured.
         amounts: what rate laws without a formula are functions of: "concentration" or "partial_pressure".
+        tanks: how many equal tanks in series share the residence time.
 
     >>> import kinetix as kx
     >>> kx.CSTR(kx.parse_network("A -> B")).reactor.name
     'cstr'
     """
-    return _setup(network, TANK, rates, orders, responses, basis_of(basis, amounts))
+    return _setup(network, TANK, rates, orders, responses, basis_of(basis, amounts), tanks=tanks)
 
 
 def Batch(
@@ -144,6 +146,86 @@ def Differential(
     return _setup(network, DIFFERENTIAL, rates, orders, responses, basis_of(basis, amounts))
 
 
+def TransientCSTR(
+    network: Network,
+    *,
+    rates: Mapping[str, str | FunctionLaw] | None = None,
+    orders: Mapping[str, Mapping[str, Any]] | None = None,
+    responses: Mapping[str, str] | None = None,
+    amounts: str = "concentration",
+) -> ReactorSetup:
+    """A stirred tank over time, from an initial state: dc/dt = (c_feed - c)/tau + nu r.
+
+    Args:
+        network: reactions, from `parse_network`.
+        rates, orders, responses, amounts: as for `CSTR`; formulas may use feed[A] and initial[A].
+
+    >>> import kinetix as kx
+    >>> tank = kx.TransientCSTR(kx.parse_network("A -> B"))
+    >>> known = {"r1.k": "0 1/s", "feed.A": "1 mol/L", "feed.B": "0 mol/L", "initial.default": "0 mol/L"}
+    >>> tree = kx.simulate(tank, known, conditions={"tau": "10 s"}, times=["10 s"])  # a step of a tracer: 1 - exp(-t/tau)
+    >>> float(tree["simulation/predicted"].sel(response="A")[0, 0].round(6))
+    0.632121
+    """
+    return _setup(network, TRANSIENT_CSTR, rates, orders, responses, basis_of("volume", amounts))
+
+
+def PlugFlow(
+    network: Network,
+    *,
+    density: str,
+    rates: Mapping[str, str | FunctionLaw] | None = None,
+    orders: Mapping[str, Mapping[str, Any]] | None = None,
+    responses: Mapping[str, str] | None = None,
+    basis: str = "volume",
+    amounts: str = "concentration",
+) -> ReactorSetup:
+    """An ideal tube at steady state: dc/dtau = nu r, or for a gas dF/dV = nu r with c = F/sum(F) P/(R T).
+
+    Args:
+        network: reactions, from `parse_network`.
+        density: "constant", or "ideal_gas" at constant T and P, whose volume flow follows the mole numbers.
+        rates, orders, responses, basis, amounts: as for `CSTR`; formulas for a gas may use `expansion`, the volume flow relative
+            to that of the feed: `{"X": "1 - expansion*[A]/feed[A]"}`.
+
+    >>> import kinetix as kx
+    >>> tube = kx.PlugFlow(kx.parse_network("A -> 2 B"), density="ideal_gas", responses={"X": "1 - expansion*[A]/feed[A]"})
+    >>> tree = kx.simulate(tube, {"r1.k": "1 1/s", "feed.A": "40 mol/m^3", "feed.B": "0 mol/L"}, conditions={"tau": "1 s"})
+    >>> float(tree["simulation/predicted"].sel(response="X")[0, 0].round(4))
+    0.5361
+    """
+    return _setup(network, PLUG_FLOW, rates, orders, responses, basis_of(basis, amounts), density)
+
+
+def Semibatch(
+    network: Network,
+    *,
+    rates: Mapping[str, str | FunctionLaw] | None = None,
+    orders: Mapping[str, Mapping[str, Any]] | None = None,
+    responses: Mapping[str, str] | None = None,
+    amounts: str = "concentration",
+) -> ReactorSetup:
+    """A stirred vessel that a constant flow fills: dV/dt = q, d(c V)/dt = q c_feed + V nu r.
+
+    Conditions: `V` (volume at time zero), `Q` (volume flow of the feed) and, where the feed does not run all the time,
+    `feed_start` and `feed_stop`.
+
+    Args:
+        network: reactions, from `parse_network`.
+        rates, orders, responses, amounts: as for `CSTR`; formulas may use feed[A], initial[A] and `expansion`, the volume
+            relative to that at time zero: `{"X": "1 - expansion*[A]/initial[A]"}`.
+
+    >>> import kinetix as kx
+    >>> vessel = kx.Semibatch(kx.parse_network("A + B -> C"))
+    >>> known = {"r1.k": "0 L/mol/s", "initial.A": "1 mol/L", "feed.B": "2 mol/L", "initial.default": "0 mol/L", "feed.default": "0 mol/L"}
+    >>> at = {"V": "1 L", "Q": "0.1 L/min", "feed_stop": "10 min"}
+    >>> tree = kx.simulate(vessel, known, conditions=at, times=["5 min", "10 min", "20 min"])
+    >>> tree["simulation/predicted"].sel(response="A")[0].values.round(6).tolist()
+    [0.666667, 0.5, 0.5]
+    """
+    return _setup(network, SEMIBATCH, rates, orders, responses, basis_of("volume", amounts))
+
+
 def _setup(
     network: Network,
     reactor: Reactor,
@@ -151,8 +233,10 @@ def _setup(
     orders: Mapping[str, Mapping[str, Any]] | None,
     responses: Mapping[str, str] | None,
     basis: Basis,
+    density: str | None = None,
+    tanks: int | None = None,
 ) -> ReactorSetup:
-    return ReactorSetup(network, reactor_of(reactor.name, basis), rates or {}, orders or {}, responses or {}, basis)
+    return ReactorSetup(network, reactor_of(reactor.name, basis, density, tanks), rates or {}, orders or {}, responses or {}, basis)
 
 
 def estimate(
@@ -211,7 +295,7 @@ def fit(
     sigma is given.
 
     Args:
-        reactor: from `CSTR`, `Batch` or `Differential`.
+        reactor: from `CSTR`, `Batch`, `PlugFlow`, `Semibatch` or `Differential`.
         campaign: data, from `read_csv`.
         start: estimated parameters, name -> start: `{"r1.k": "0.1 1/min", "r1.Ea": estimate("60 kJ/mol", bounds=(...))}`.
             Rate constants that are neither here nor known are estimated too, their starts found from the data; with Ea where
@@ -260,7 +344,7 @@ def simulate(
     """Profiles of a batch reactor or steady states of a tank.
 
     Args:
-        reactor: from `CSTR`, `Batch` or `Differential`.
+        reactor: from `CSTR`, `Batch`, `PlugFlow`, `Semibatch` or `Differential`.
         known: parameters, initial and feed amounts: `{"r1.k": "0.1 1/min", "initial.A": "1 mol/L", "initial.default": "0 mol/L"}`.
         conditions: name -> quantity, or a campaign whose conditions and times are used.
         times: s, or text such as "0:60:61 min".
@@ -343,7 +427,7 @@ def _check_arguments(what: str, reactor: object, campaign: object = None, **name
     if isinstance(reactor, Campaign) or isinstance(campaign, ReactorSetup):
         problems.add(f"{what}: the reactor comes first, then the data. Write {what}(reactor, campaign, ...).")
     elif isinstance(reactor, Network):
-        problems.add(f"{what}: expected a reactor first, found a network. Write {what}(Batch(network), ...), or CSTR or Differential.")
+        problems.add(f"{what}: expected a reactor first, found a network. Write {what}(Batch(network), ...), or another reactor.")
     elif not isinstance(reactor, ReactorSetup):
         problems.add(f"{what}: expected a reactor first, found {_kind(reactor)}. Write {what}(Batch(parse_network(...)), ...).")
     elif what == "fit" and not isinstance(campaign, Campaign):

@@ -48,8 +48,12 @@ class ReactionSection(_Section):
 class ReactorSection(_Section):
     """The reactor."""
 
-    type: str = Field(description="batch, cstr or differential")
+    type: str = Field(description="batch, cstr, transient_cstr, plug_flow, semibatch or differential")
     basis: str = Field(default="volume", description="what a rate is per: volume, catalyst_mass, catalyst_area or turnover")
+    density: str | None = Field(
+        default=None, description="plug_flow: constant, or ideal_gas (at constant T and P, its volume flow follows the mole numbers)"
+    )
+    tanks: int | None = Field(default=None, gt=0, description="cstr: how many equal tanks in series share the residence time; default: 1")
     amounts: str = Field(
         default="concentration", description="what mass action, orders and named laws are functions of: concentration or partial_pressure"
     )

@@ -178,8 +178,7 @@ def _better(problem: Problem, one: Outcome, other: Outcome) -> bool:
 
 def search_options(problem: Problem, limits: FitLimits = NO_LIMITS) -> Options:
     """Limits and tolerances for the estimator."""
-    integrated = problem.timed
-    precision = float(np.max(problem.model.options.rtol)) if integrated else EXACT
+    precision = float(np.max(problem.model.options.rtol)) if problem.integrated else EXACT
     tolerances = Tolerances(precision=precision, magnitude=data_size(problem))
     return Options(limits.max_iterations or Options.max_iterations, limits.max_seconds, tolerances)
 

@@ -33,6 +33,18 @@ def test_check_of_data_files_without_a_study(place):
     assert run("check", "runs.csv").exit_code == 2 and run("check", write_tank(place), "--reactor", "cstr").exit_code == 2
 
 
+def test_a_tube_without_a_study_says_how_its_density_goes(place):
+    (place / "tube.csv").write_text("tau [s],p_A_in [bar],A [mol/m^3]\n1,1,13.2\n2,1,8\n", encoding="utf-8")
+    options = ("--reaction", "A -> 2 B", "--reactor", "plug_flow", "--feed", "default=0 bar", "--condition", "T=500 K")
+    result = run("check", "tube.csv", *options, "--density", "ideal_gas")
+    assert result.exit_code == 0, result.stderr
+    assert "ideal tube (plug flow) at steady state, one row per outlet; ideal gas at constant T and P" in result.stdout
+    assert "'p_A_in [bar]' is the partial pressure of A in the feed" in result.stdout
+    assert "feed: A 24.0545 mol/m^3; B 0 mol/m^3" in result.stdout
+    result = run("check", "tube.csv", *options)
+    assert result.exit_code == 1 and "on the command line --density" in errors(result)[0]
+
+
 def test_profile_of_a_first_order_reaction(place):
     (place / "batch.toml").write_text(BATCH, encoding="utf-8")
     result = run("simulate", "batch.toml", "--out", "profiles.nc")

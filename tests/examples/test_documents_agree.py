@@ -71,7 +71,7 @@ def test_settings_mean_something(document):
         basis = {"basis": "volume", "amounts": "concentration"}
         if study.reactor is not None:
             basis = {"basis": study.reactor.basis, "amounts": study.reactor.amounts}
-            reactor_of(study.reactor.type, basis_of(basis["basis"], basis["amounts"]))
+            reactor_of(study.reactor.type, basis_of(basis["basis"], basis["amounts"]), study.reactor.density)
         if study.reactions:
             loading = {"W/V": "1 g/L"} if basis["basis"] == "catalyst_mass" else {}
             closed = {"reactor": {"type": "batch", **basis}, "initial": {"default": "1 mol/L"}, "conditions": {"T": "350 K", **loading}}

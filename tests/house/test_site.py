@@ -66,7 +66,11 @@ def test_every_law_and_reactor_has_its_page_with_formula_and_source():
 def test_a_reactors_page_names_every_condition_it_can_need():
     for name, text in pages.reactor_pages():
         reactor = REACTORS[name]
-        needed = {*reactor.conditions, *(one for loading in reactor.loadings.values() if loading for one in loading.conditions)}
+        needed = {
+            *reactor.conditions,
+            *reactor.optional,
+            *(one for loading in reactor.loadings.values() if loading for one in loading.conditions),
+        }
         assert [one for one in needed if not re.search(rf"(?<![\w/]){re.escape(one)}(?![\w/])", text)] == [], name
 
 

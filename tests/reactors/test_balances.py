@@ -6,8 +6,22 @@ import numpy as np
 import pytest
 
 from kinetix.rates import constants_at
-from kinetix.reactors.balances import Contents, Flow, closed, closed_jacobian, through_flow, through_flow_jacobian
+from kinetix.reactors.balances import (
+    Contents,
+    Filling,
+    Flow,
+    Gas,
+    along_gas,
+    along_gas_jacobian,
+    closed,
+    closed_jacobian,
+    fed,
+    fed_jacobian,
+    through_flow,
+    through_flow_jacobian,
+)
 from kinetix.reactors.energy import Isothermal, Programmed
+from kinetix.solvers.scalars import Layout, entries, read, recorded
 from tests.reactors.contents import constant_at, filled, kinetics, thermal
 
 pytestmark = pytest.mark.usefixtures("x64")
@@ -47,6 +61,47 @@ def test_a_flow_adds_what_comes_in_and_goes_out():
 def test_jacobians(energy):
     t, c, inside = jnp.asarray(4.0), filled(300.0, 200.0, 5.0), contents(energy())
     flow = Flow(inside, jnp.asarray(50.0), filled(1000.0, 0.0, 1.0))
-    for balance, jacobian, args in ((closed, closed_jacobian, inside), (through_flow, through_flow_jacobian, flow)):
+    filling = Filling(inside, flow.feed, jnp.asarray(0.02), jnp.asarray(1.0), jnp.asarray(9.0))
+    for balance, jacobian, args in (
+        (closed, closed_jacobian, inside),
+        (through_flow, through_flow_jacobian, flow),
+        (fed, fed_jacobian, filling),
+        (along_gas, along_gas_jacobian, Gas(inside, jnp.asarray(40.0))),
+    ):
         exact = jax.jacfwd(balance, argnums=1)(t, c, args)
         np.testing.assert_allclose(jacobian(t, c, args), exact, rtol=1e-13, atol=1e-15)
+
+
+NUMBERS = {
+    "fed": (
+        fed,
+        fed_jacobian,
+        lambda inside, x: Filling(inside, x[0] * jnp.arange(4.0), x[1], x[2], x[3]),
+        [100.0, 0.02, 1.0, 9.0],
+    ),
+    "along_gas": (along_gas, along_gas_jacobian, lambda inside, x: Gas(inside, x[0]), [40.0]),
+    "through_flow": (through_flow, through_flow_jacobian, lambda inside, x: Flow(inside, x[0], x[1] * jnp.arange(4.0)), [50.0, 100.0]),
+}
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+def test_balances_can_be_read_as_scalars(name):
+    """The engine for ensembles reads a balance and its Jacobian by their traces: no loop, branch or search stands in them."""
+    balance, jacobian, args, numbers = NUMBERS[name]
+    network = kinetics(TEXT)
+
+    def both(t, c, k, x):
+        inside = args(Contents(network, Isothermal(340.0, k)), x)
+        return jnp.concatenate([balance(t, c, inside), jnp.ravel(jacobian(t, c, inside))])
+
+    rng = np.random.default_rng(1)
+    lanes = (
+        np.array([0.5, 4.0, 9.5]),
+        rng.uniform(1, 9, (3, 4)),
+        rng.uniform(0.1, 1, (3, 2)),
+        np.array(numbers) * rng.uniform(0.9, 1.1, (3, 1)),
+    )
+    layout = Layout.of_lanes(tuple(jax.ShapeDtypeStruct((1, *part.shape[1:]), float) for part in lanes))
+    program = recorded(lambda x: entries(np.ravel(read(both, *layout.unpacked(x)))), layout.types)
+    found = np.stack(program([x for part in lanes for x in jnp.asarray(part).reshape(3, -1).T]), axis=1)
+    np.testing.assert_allclose(found, jax.vmap(both)(*lanes), rtol=1e-12, atol=1e-14)

@@ -8,8 +8,9 @@ from scipy.optimize import brentq
 
 from kinetix.errors import ConditionError
 from kinetix.reactors import CSTR
+from kinetix.reactors.cstr import Series
 from kinetix.status import Status
-from tests.reactors.contents import constant_at, filled, solved, thermal
+from tests.reactors.contents import OPTIONS, constant_at, filled, kinetics, solved, thermal
 
 
 def tank(text, constants, tau, *feed, T=350.0):
@@ -106,3 +107,54 @@ def test_residence_time_that_cannot_be(given, message):
     with pytest.raises(ConditionError) as error:
         CSTR.lane_conditions(given)
     assert str(error.value) == message
+
+
+# ------------------------------------------------------------------------------------------------------------ tanks in series
+
+
+def series(tanks, text, constants, tau, *feed):
+    lane = {"atol": 1e-10, "T": 350.0, "tau": tau, "feed": filled(*feed), "times": [0.0]}
+    return Series(tanks)(kinetics(text), constants, {name: jnp.asarray(value, float) for name, value in lane.items()}, OPTIONS)
+
+
+@pytest.mark.usefixtures("x64")
+@pytest.mark.parametrize("tanks", [2, 3, 20])
+def test_first_order_in_tanks_in_series(tanks):
+    """A = A_feed/(1 + k tau/N)^N: Levenspiel (1999), equation 6.6."""
+    states = series(tanks, "A -> B", thermal((0.02, 0.0)), 90.0, 1000.0, 10.0)
+    A = 1000 / (1 + 0.02 * 90 / tanks) ** tanks
+    np.testing.assert_allclose(states.c[0, :2], [A, 1010 - A], rtol=1e-11)
+    assert Status(int(states.status)) is Status.SUCCESS
+
+
+@pytest.mark.usefixtures("x64")
+def test_second_order_in_tanks_in_series_one_after_the_other():
+    k, tau, tanks, A, total = 5e-5, 60.0, 4, 1000.0, 0.0
+    states = series(tanks, "2 A -> B", thermal((k, 0.0)), tau, A, 0.0)
+    for _ in range(tanks):
+        single = tank("2 A -> B", thermal((k, 0.0)), tau / tanks, A, total)
+        A, total = float(single.c[0, 0]), float(single.c[0, 1])
+    np.testing.assert_allclose(states.c[0, :2], [A, total], rtol=1e-11)
+
+
+@pytest.mark.usefixtures("x64")
+def test_a_series_that_fails_says_how_the_first_failed():
+    states = series(3, "A -> B", thermal((0.02, 0.0)), 90.0, np.nan, 10.0)
+    assert Status(int(states.status)) is Status.NON_FINITE
+    assert np.isnan(states.c).any()
+
+
+@pytest.mark.usefixtures("x64")
+def test_derivatives_of_a_series():
+    """A = A_feed (1 + k tau/3)^-3, forward, reverse, and over several lanes."""
+
+    def outlet(x):
+        lane = {"atol": jnp.asarray(1e-12), "T": jnp.asarray(350.0), "tau": x[1], "feed": jnp.stack([x[2], 0 * x[2], 0 * x[2], 0 * x[2]])}
+        return Series(3)(kinetics("A -> B"), thermal((1.0, 0.0))._replace(reference=x[:1]), lane, OPTIONS).c[0, 0]
+
+    x = jnp.asarray([[0.02, 90.0, 1000.0], [0.01, 30.0, 500.0]])
+    k, tau, A = np.asarray(x).T
+    one = 1 + k * tau / 3
+    expected = np.stack([-A * tau * one**-4, -A * k * one**-4, one**-3], axis=1)
+    for gradient in (jax.jacfwd(outlet), jax.jacrev(outlet)):
+        np.testing.assert_allclose(jax.vmap(gradient)(x), expected, rtol=1e-9)

@@ -206,9 +206,26 @@ def test_reactions_and_their_constants(change, words):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"reactor.type": "plug_flow"}, '[reactor] type = "plug_flow" is not available yet. Available: batch, cstr, differential.'),
-        ({"reactor.type": "semibatch"}, '[reactor] type = "semibatch" is not available yet. Available: batch, cstr, differential.'),
-        ({"reactor.type": "cstrr"}, "[reactor] type = \"cstrr\" is unknown. Known: batch, cstr, differential. Did you mean 'cstr'?"),
+        (
+            {"reactor.type": "plug_flow"},
+            '[reactor] density: a plug_flow reactor needs to know how the density goes. Write density = "constant" (liquids, or gases whose'
+            ' mole number hardly changes) or density = "ideal_gas" (an ideal gas at constant T and P); on the command line --density.',
+        ),
+        (
+            {"reactor.type": "plug_flow", "reactor.density": "idealgas"},
+            '[reactor] density = "idealgas": not of a plug_flow reactor. Write one of "constant", "ideal_gas". Did you mean \'ideal_gas\'?',
+        ),
+        ({"reactor.density": "ideal_gas"}, '[reactor] density = "ideal_gas": not of a cstr reactor. Write one of "constant".'),
+        (
+            {"reactor.type": "semibatch", "reactor.basis": "catalyst_mass", "conditions": {}},
+            '[reactor] basis = "catalyst_mass": a semibatch reactor is integrated, which needs rates in mol/L/s.'
+            " Write one of volume, with constants in its units.",
+        ),
+        (
+            {"reactor.type": "cstrr"},
+            '[reactor] type = "cstrr" is unknown. Known: batch, cstr, transient_cstr, plug_flow, semibatch, differential.'
+            " Did you mean 'cstr'?",
+        ),
         (
             {"reactor.basis": "catalyst"},
             '[reactor] basis = "catalyst" is unknown. Known: volume, catalyst_mass, catalyst_area, turnover.'
@@ -223,7 +240,11 @@ def test_reactions_and_their_constants(change, words):
             '[reactor] basis = "turnover": a cstr reactor is integrated, which needs rates in mol/L/s or per catalyst.'
             " Write one of volume, catalyst_mass, catalyst_area, with constants in its units.",
         ),
-        ({"reactor": None}, 'The study has no reactor. Write type = "..." under [reactor], one of batch, cstr, differential.'),
+        (
+            {"reactor": None},
+            'The study has no reactor. Write type = "..." under [reactor], one of'
+            " batch, cstr, transient_cstr, plug_flow, semibatch, differential.",
+        ),
         ({"reactions": None}, "The study has neither [reactions] nor [model]. Write one of them."),
         (
             {"conditions.tua": "5 min"},
@@ -518,7 +539,7 @@ def test_a_rate_constant_has_no_dH():
 def test_settings_of_the_integration_beside_a_tank():
     words = sentence(changed(TANK, {"solver": {"rtol": 1e-4, "max_steps": 10, "atol": "1e-9 mol/L"}}), TANKS)
     assert words == (
-        "[solver] max_steps and rtol: for the integration of a batch; a cstr reactor is not integrated"
+        "[solver] max_steps and rtol: for reactors that are integrated; a cstr reactor is not"
         " (a steady state is found to 1e-10). Remove them."
     )
 

@@ -314,7 +314,7 @@ SETUP = kx.Batch(CHAIN)
                 conditions={"tau": "1 s"},
                 rtol=1e-4,
             ),
-            "rtol: for the integration of a batch",
+            "rtol: for reactors that are integrated",
         ),
     ],
 )

@@ -31,9 +31,12 @@ def problems(**change):
         ),
         (
             {"reactor": {"type": "cstr", "tau": "5 min"}},
-            "study.toml, [reactor] tau: unknown key 'tau'. Known: type, basis, amounts.",
+            "study.toml, [reactor] tau: unknown key 'tau'. Known: type, basis, density, tanks, amounts.",
         ),
-        ({"reactor": {}}, "study.toml, [reactor] type: missing. Write type = ... (batch, cstr or differential)."),
+        (
+            {"reactor": {}},
+            "study.toml, [reactor] type: missing. Write type = ... (batch, cstr, transient_cstr, plug_flow, semibatch or differential).",
+        ),
         (
             {"reactions": {"r1": {"k": "1 1/s"}}},
             'study.toml, [reactions] r1.equation: missing. Write equation = ... (reaction text, for example "A + B -> C").',
