@@ -1,5 +1,6 @@
 """Reaction networks: from text to species, reactions and stoichiometry, and to rate laws as arrays."""
 
+from kinetix.network.kinetics import FixedKinetics as FixedKinetics
 from kinetix.network.kinetics import Kinetics as Kinetics
 from kinetix.network.kinetics import production as production
 from kinetix.network.kinetics import production_jacobian as production_jacobian

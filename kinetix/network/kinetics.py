@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -53,6 +54,35 @@ class Kinetics:
 
     stacks: tuple[Stack, ...]
     stoichiometry: jax.Array | np.ndarray = field(repr=False)
+
+
+@jax.tree_util.register_static
+@dataclass(frozen=True, eq=False)
+class FixedKinetics(Kinetics):
+    """Kinetics as part of a program instead of its data: a pytree without leaves, equal by value.
+
+    A program is compiled for this network alone, and may leave out what is zero in it.
+    """
+
+    @classmethod
+    def of(cls, kinetics: Kinetics) -> FixedKinetics:
+        """From arrays that are known."""
+        stacks, stoichiometry = jax.tree.map(np.asarray, (kinetics.stacks, kinetics.stoichiometry))
+        return cls(stacks, stoichiometry)
+
+    @cached_property
+    def _value(self) -> tuple[Any, ...]:
+        def content(array: Any) -> tuple[Any, ...]:
+            return array.shape, array.dtype.str, array.tobytes()
+
+        stacks = tuple((stack.rate, content(stack.constants), *map(content, stack.species)) for stack in self.stacks)
+        return stacks, content(self.stoichiometry)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, FixedKinetics) and self._value == other._value
+
+    def __hash__(self) -> int:
+        return hash(self._value)
 
 
 def stack_laws(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple
 
@@ -13,13 +13,13 @@ from jax.core import Tracer
 from jax.typing import ArrayLike
 
 from kinetix.constants import GAS_CONSTANT
-from kinetix.network import Kinetics, rates
+from kinetix.network import FixedKinetics, Kinetics, rates
 from kinetix.parameters import FROM_LANE, ConstantBindings, with_literals
 from kinetix.precision import fresh, lift
 from kinetix.rates import ON_STREAM, constants_at
 from kinetix.reactors import Lane, Reactor, States
 from kinetix.simulation.formulas import Formula
-from kinetix.solvers import Options
+from kinetix.solvers import AUTOMATIC, Options
 from kinetix.status import Status
 
 
@@ -97,6 +97,9 @@ def predict(model: Model, parameters: ArrayLike, lanes: Lane) -> Prediction:
     if any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves((model, parameters, lanes))):
         # lane by lane, so that a lane's derivatives stay its own under a 32-bit host as well
         return jax.vmap(_respond64, (None, None, 0))(model, parameters, jax.tree.map(jnp.asarray, fresh(dict(lanes))))
+    if model.kinetics is not None and len(jax.tree.leaves(lanes)[0]) >= AUTOMATIC.lanes:
+        # enough lanes to compile a program for this network alone, which the engine for ensembles can read
+        model = replace(model, kinetics=FixedKinetics.of(model.kinetics))
     return _predict64(model, parameters, lanes)
 
 

@@ -14,15 +14,16 @@ engine for many lanes:
 | `steady_ensemble` | the same for steady states |
 """
 
-from kinetix.solvers.ensemble import integrate_ensemble
-from kinetix.solvers.integration import Options, Solution, integrate
+from kinetix.solvers.ensemble import AUTOMATIC, Engine
+from kinetix.solvers.integration import Options, Solution, integrate, integrate_ensemble
 from kinetix.solvers.scalars import NotScalar
-from kinetix.solvers.steady import Steady, SteadyOptions, steady_state
-from kinetix.solvers.steady_ensemble import steady_states
+from kinetix.solvers.steady import Steady, SteadyOptions, steady_state, steady_states
 from kinetix.solvers.system import Arguments, System
 
 __all__ = [
+    "AUTOMATIC",
     "Arguments",
+    "Engine",
     "NotScalar",
     "Options",
     "Solution",

@@ -19,6 +19,7 @@ NEWTON_BELOW, LATER = 1e-2, 0.1
 BELOW_ZERO = 1e-10
 ROUNDING, SINGULAR = 64.0, 4.0
 LINEAR = 0.3
+UNDETERMINED = 0.1
 
 
 class Root(NamedTuple):
@@ -185,3 +186,15 @@ def pseudo_transient(system: System, y0: Array, args: Arguments, rtol: Array, at
 
     final = lax.while_loop(is_open, attempt, first_state(system, y0, args))
     return Root(final.y, final.converged, final.simple, final.direct, final.iterations, final.residual)
+
+
+def is_regular(system: System, y: Array, args: Arguments, rtol: Array, atol: Array, jacobian: Array, smallest: Array) -> Array:
+    """Whether the Jacobian at a root determines its derivatives.
+
+    Args:
+        smallest: its smallest pivot, with columns scaled by |y| + atol.
+    """
+    nearby = system.matrix(jnp.zeros((), y.dtype), y + rtol * jnp.abs(y) + atol, args)
+    variation = jnp.max(jnp.abs(nearby - jacobian), axis=1)
+    determined = jnp.all(variation <= UNDETERMINED * jnp.max(jnp.abs(jacobian), axis=1))
+    return determined & (smallest > ROUNDING * jnp.finfo(y.dtype).eps)

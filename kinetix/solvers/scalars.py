@@ -15,7 +15,7 @@ import math
 import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import cache, reduce
 from typing import Any
 
 import jax
@@ -447,6 +447,27 @@ ELEMENTWISE = frozenset(
 COMPARISONS = frozenset({"eq", "ne", "lt", "le", "gt", "ge", "is_finite"})
 
 
+PLAIN = {
+    lax.add_p: lax.add,
+    lax.sub_p: lax.sub,
+    lax.mul_p: lax.mul,
+    lax.div_p: lax.div,
+    lax.neg_p: lax.neg,
+    lax.max_p: lax.max,
+    lax.min_p: lax.min,
+    lax.and_p: lax.bitwise_and,
+    lax.or_p: lax.bitwise_or,
+}
+
+
+@cache
+def _params(primitive: core.Primitive) -> dict[str, Any]:
+    """What JAX itself hands to a primitive of plain arithmetic, which differs between its versions."""
+    kind = np.bool_ if primitive in (lax.and_p, lax.or_p) else np.float32
+    operands = [np.zeros((), kind)] * (1 if primitive is lax.neg_p else 2)
+    return jax.make_jaxpr(PLAIN[primitive])(*operands).eqns[0].params
+
+
 def _aval(variable: Any) -> jax.ShapeDtypeStruct:
     """Shape and type of a variable of a trace."""
     return jax.ShapeDtypeStruct(variable.aval.shape, np.dtype(variable.aval.dtype))
@@ -545,7 +566,7 @@ class Builder:
         dtype: np.dtype | None = None,
     ) -> Any:
         """One entry of a result, by an identity where there is one. Types are needed where the operands differ in type."""
-        name, params = primitive.name, params or {}
+        name, params = primitive.name, _params(primitive) if params is None else params
         plain = self.identity(name, params, operands)
         if plain is not None:
             return plain

@@ -8,10 +8,12 @@ perturbed get columns, and one solve gives values and matrix.
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Callable, Sequence
+from functools import lru_cache, partial
 from typing import Any, Protocol
 
 import jax
+import jax.custom_batching
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
@@ -19,6 +21,10 @@ from jax.custom_derivatives import SymbolicZero
 
 Levels = tuple[tuple[int, ...], ...]
 """Which arguments are perturbed, once for each order of differentiation that has been taken."""
+
+
+Found = tuple[tuple[Array, ...], Array, Any]
+"""Values and their matrices, whether they are usable, and the rest; see `differentiable`."""
 
 
 class Program(Protocol):
@@ -49,6 +55,13 @@ class Program(Protocol):
         """
         ...
 
+    def many(self, levels: Levels, arguments: tuple[Array, ...]) -> Found | None:
+        """What `differentiable` gives for all lanes of a `jax.vmap` at once: arguments and results have a leading lane axis.
+
+        None: lane by lane.
+        """
+        ...
+
 
 @partial(jax.custom_jvp, nondiff_argnums=(0, 1))
 def differentiable(program: Program, levels: Levels, *arguments: Array) -> tuple[tuple[Array, ...], Array, Any]:
@@ -56,7 +69,27 @@ def differentiable(program: Program, levels: Levels, *arguments: Array) -> tuple
 
     With n levels the first entry holds 2^n arrays: y, its sensitivity matrix in the last axis, the matrices of both, and so on.
     """
-    return _evaluate(program, levels, arguments)
+    return _by_lane(program, levels)(*arguments)
+
+
+@lru_cache(maxsize=256)
+def _by_lane(program: Program, levels: Levels) -> Callable[..., Found]:
+    """`_evaluate` with a batching rule that offers all lanes to the program. It is never differentiated itself: the rule below is."""
+
+    @jax.custom_batching.custom_vmap
+    def one(*arguments: Array) -> Found:
+        return _evaluate(program, levels, arguments)
+
+    @one.def_vmap
+    def all_lanes(lanes: int, batched: Sequence[bool], *arguments: Array) -> tuple[Found, Any]:
+        whole = [jnp.asarray(x) if own else jnp.broadcast_to(x, (lanes, *jnp.shape(x))) for x, own in zip(arguments, batched, strict=True)]
+        found = program.many(levels, tuple(whole))
+        if found is None:
+            axes = tuple(0 if own else None for own in batched)
+            found = jax.vmap(lambda *lane: _evaluate(program, levels, lane), axes, axis_size=lanes)(*arguments)
+        return found, jax.tree.map(lambda _: True, found)
+
+    return one
 
 
 @partial(jax.jit, static_argnums=(0, 1))
@@ -108,7 +141,7 @@ def _contract(program: Program, active: tuple[int, ...], matrix: Array, tangents
     return total
 
 
-def honest(tangent: Array, usable: Array) -> Array:
+def _honest(tangent: Array, usable: Array) -> Array:
     """NaN tangents where the values are not usable; in reverse mode zero cotangents there stay zero, and any other becomes NaN.
 
     So a masked failure does not spoil the gradient of its neighbours, and one that is not masked shows. The NaN of forward mode
@@ -120,7 +153,7 @@ def honest(tangent: Array, usable: Array) -> Array:
     return tangent * factor * factor + jnp.where(usable, 0.0, jnp.nan).astype(tangent.dtype)
 
 
-def no_tangent(value: Array) -> Array | np.ndarray:
+def _no_tangent(value: Array) -> Array | np.ndarray:
     if jnp.issubdtype(value.dtype, jnp.inexact):
         return jnp.zeros_like(value)
     return np.zeros(value.shape, jax.dtypes.float0)
@@ -140,8 +173,8 @@ def _rule(program: Program, levels: Levels, arguments: tuple[Array, ...], tangen
         half = len(both) // 2
         values = both[:half]
         changes = tuple(_contract(program, active, matrix, tangents) for matrix in both[half:])
-        changes = (honest(changes[0], usable), *changes[1:])
-    return (values, usable, rest), (changes, no_tangent(usable), jax.tree.map(no_tangent, rest))
+        changes = (_honest(changes[0], usable), *changes[1:])
+    return (values, usable, rest), (changes, _no_tangent(usable), jax.tree.map(_no_tangent, rest))
 
 
 differentiable.defjvp(_rule, symbolic_zeros=True)

@@ -7,7 +7,6 @@ where disturbances decay. That runs in blocks of lanes of scalars. Lanes that ne
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
@@ -15,20 +14,17 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
-from jax.custom_derivatives import SymbolicZero
-from jax.typing import ArrayLike
 
 from kinetix.solvers import native
 from kinetix.solvers import pseudo_transient as newton
+from kinetix.solvers.ensemble import Engine
 from kinetix.solvers.factors import determinant_sign, factorised, smallest_pivot
 from kinetix.solvers.scalars import Layout, ScalarProgram, entries, is_entry, read, recorded
-from kinetix.solvers.sensitivity import differentiable, honest, no_tangent
+from kinetix.solvers.sensitivity import Found
 from kinetix.solvers.stability import generator, has_grown, row_sum, undecided
-from kinetix.solvers.steady import FIRST_OF_ARGS, Steady, SteadyOptions, SteadyProgram, is_regular
-from kinetix.solvers.system import Arguments, Structure, System, all_finite, floating_type
+from kinetix.solvers.system import Arguments, System, all_finite
 from kinetix.status import Status
 
-LANES_IN_BLOCK = 64
 LANES_ALONE = 8
 """Lanes that go through the general program together."""
 
@@ -119,7 +115,7 @@ def programs(system: System, n: int, dtype: np.dtype, fixed: Layout, active: tup
         scaled = read(lambda jacobian, size: -jacobian * size[None, :], jacobian, size)
         factors = factorised(scaled)
         columns = [factors.solve(column) for slope in slopes for column in entries(slope).reshape(n, -1).T]
-        regular = read(partial(is_regular, system), y, args, limits.rtol, limits.atol, jacobian, smallest_pivot(scaled, factors))
+        regular = read(partial(newton.is_regular, system), y, args, limits.rtol, limits.atol, jacobian, smallest_pivot(scaled, factors))
         return [*(a * x for column in columns for a, x in zip(size, column, strict=True)), regular]
 
     return Programs(
@@ -187,140 +183,54 @@ def run_block(system: System, active: tuple[int, ...], part: tuple[Array, newton
     return Solved(y, reached, simple, iterations, residual, matrix, regular)
 
 
-_DEFAULTS = SteadyOptions()
+Numbers = tuple[Array, Arguments, newton.Limits, Array | None]
+"""Start [lane, n], args, limits and cost [lane]; all with a leading lane axis."""
 
 
-def steady_states(
+def solve_tanks(
     system: System,
-    y0: ArrayLike,
-    args: Arguments,
-    options: SteadyOptions = _DEFAULTS,
-    *,
-    cost: ArrayLike | None = None,
-    block: int = LANES_IN_BLOCK,
-    marked: bool = True,
-) -> Steady:
-    """`steady_state` for many lanes: the same answer, some hundred times faster on a CPU.
-
-    Derivatives exist as those of `steady_state`. Those of first order come from the same layout: for each perturbed entry of args a column
-    -J^-1 d rhs. Those of higher order run through the general program.
+    engine: Engine,
+    active: tuple[int, ...],
+    numbers: Numbers,
+    arguments: tuple[Array, ...],
+    alone: Callable[[tuple[Array, ...]], Found],
+    with_matrix: bool,
+) -> Found:
+    """All lanes: first in blocks, then those that are still open by `alone`, a few at a time.
 
     Args:
-        system: the equations of one lane. What is the same in all lanes (the network) is part of its functions, as NumPy arrays.
-        y0: [lane, n].
-        args: pytree of arrays, each with a leading lane axis.
-        options: numbers, or arrays with a leading lane axis; `atol` may be a tuple with an entry for each component.
-        cost: [lane]; lanes of similar cost are put side by side. Best the `iterations` of an earlier run; None: as given.
-        block: lanes that iterate together.
-        marked: whether blocks are compiled into one native function. The digits do not depend on it.
-
-    Returns:
-        A `Steady` with a leading lane axis, in the order of the lanes given.
-
-    Raises:
-        NotScalar: the equations hold a loop, a branch or a search.
-
-    >>> from kinetix.precision import float64
-    >>> tank = System(lambda t, c, args: args["feed"] - c - args["k"] * c**2)
-    >>> with float64():
-    ...     steady = steady_states(tank, [[2.0], [6.0]], {"feed": jnp.array([[2.0], [6.0]]), "k": jnp.ones(2)})
-    >>> print(steady.y[:, 0].round(12).tolist(), steady.status.tolist())
-    [1.0, 2.0] [0, 0]
+        system: the equations.
+        engine: how blocks are made.
+        active: leaves of args with a derivative.
+        numbers: what blocks need.
+        arguments: what `alone` needs, each with a leading lane axis.
+        alone: some lanes by the general program.
+        with_matrix: whether there is a sensitivity matrix, possibly without columns.
     """
-    start = jnp.asarray(y0)
-    dtype = floating_type(start)
-    start = start.astype(dtype)
+    found, reached = _in_blocks(system, engine, active, numbers)
+    y, matrix, usable, rest = found
+    start: Found = ((y, matrix) if with_matrix else (y,)), usable, rest
+    return _the_others(arguments, alone, ~reached, start)
+
+
+@partial(jax.jit, static_argnums=(0, 1, 2))
+def _in_blocks(
+    system: System, engine: Engine, active: tuple[int, ...], numbers: Numbers
+) -> tuple[tuple[Array, Array, Array, tuple[Array, Array, Array]], Array]:
+    """States, matrix, whether they are usable, status, iterations and residual; and which lanes have their answer."""
+    start, args, limits, cost = numbers
     lanes, n = start.shape
-    leaves, tree = jax.tree.flatten(args)
-
-    def spread(value: ArrayLike | tuple[float, ...], kind: Any) -> Array:
-        if isinstance(value, tuple):
-            return jnp.broadcast_to(jnp.asarray(value, kind), (lanes, n))
-        return jnp.broadcast_to(jnp.asarray(value, kind), (lanes, *jnp.shape(value)[1:]))
-
-    limits = newton.Limits(spread(options.rtol, dtype), spread(options.atol, dtype), spread(options.max_iterations, jnp.int32))
-    costs = () if cost is None else (jnp.asarray(cost),)
-    y, _, (status, iterations, residual) = _values(
-        _Ensemble(system, tree, block, marked), start, tuple(map(jnp.asarray, leaves)), limits, costs
-    )
-    return Steady(y, status, iterations, residual)
-
-
-@dataclass(frozen=True)
-class _Ensemble:
-    """What `steady_states` is compiled for."""
-
-    system: System
-    args: Structure
-    block: int
-    marked: bool
-
-
-Rest = tuple[Array, Array, Array]
-"""Status, iterations, residual."""
-
-
-@partial(jax.custom_jvp, nondiff_argnums=(0,))
-def _values(ensemble: _Ensemble, *numbers: Any) -> tuple[Array, Array, Rest]:
-    y, _, usable, rest = _solved(ensemble, (), numbers)
-    return y, usable, rest
-
-
-def _values_rule(ensemble: _Ensemble, numbers: Any, tangents: Any) -> Any:
-    leaves = tangents[1]
-    active = tuple(i for i, leaf in enumerate(leaves) if not isinstance(leaf, SymbolicZero))
-    y, matrix, usable, rest = _with_matrix(ensemble, active, *numbers)
-    change = jnp.zeros_like(y)
-    if active:
-        parts = [leaves[i].reshape(leaves[i].shape[0], -1) for i in active]
-        change = jnp.einsum("lnp,lp->ln", matrix, jnp.concatenate(parts, axis=1))
-    return (y, usable, rest), (honest(change, usable), no_tangent(usable), jax.tree.map(no_tangent, rest))
-
-
-_values.defjvp(_values_rule, symbolic_zeros=True)
-
-
-@partial(jax.custom_jvp, nondiff_argnums=(0, 1))
-def _with_matrix(ensemble: _Ensemble, active: tuple[int, ...], *numbers: Any) -> tuple[Array, Array, Array, Rest]:
-    """`_values` with the sensitivity matrix [lane, n, column]; usable says whether that exists."""
-    return _solved(ensemble, active, numbers)
-
-
-@_with_matrix.defjvp
-def _with_matrix_rule(ensemble: _Ensemble, active: tuple[int, ...], numbers: Any, tangents: Any) -> Any:
-    def general(*numbers: Any) -> tuple[Array, Array, Array, Rest]:
-        return jax.vmap(partial(_solved_alone, ensemble, active))(*numbers)
-
-    return jax.jvp(general, numbers, tangents)
-
-
-def _solved_alone(ensemble: _Ensemble, active: tuple[int, ...], *numbers: Any) -> tuple[Array, Array, Array, Rest]:
-    """One lane by the general program."""
-    start, leaves, limits, _ = numbers
-    options, structure = jax.tree.flatten(SteadyOptions(*limits))
-    program = SteadyProgram(ensemble.system, ensemble.args, structure)
-    levels = (tuple(FIRST_OF_ARGS + i for i in active),) if active else ()
-    values, usable, rest = differentiable(program, levels, start, *leaves, *options)
-    matrix = values[1] if active else jnp.zeros((start.size, 0), start.dtype)
-    return values[0], matrix, usable, rest
-
-
-@partial(jax.jit, static_argnums=(0, 1))
-def _solved(ensemble: _Ensemble, active: tuple[int, ...], numbers: Any) -> tuple[Array, Array, Array, Rest]:
-    start, leaves, limits, costs = numbers
-    lanes, n = start.shape
-    order = jnp.argsort(costs[0]) if costs else jnp.arange(lanes, dtype=jnp.int32)
+    order = jnp.arange(lanes, dtype=jnp.int32) if cost is None else jnp.argsort(cost)
     place = jnp.zeros(lanes, jnp.int32).at[order].set(jnp.arange(lanes, dtype=jnp.int32))
-    blocks = -(-lanes // ensemble.block)
-    filled = jnp.concatenate([order, jnp.repeat(order[-1:], blocks * ensemble.block - lanes)])
+    blocks = -(-lanes // engine.block)
+    filled = jnp.concatenate([order, jnp.repeat(order[-1:], blocks * engine.block - lanes)])
 
     def cut(array: Array) -> Array:
-        return array[filled].reshape(blocks, ensemble.block, *array.shape[1:])
+        return array[filled].reshape(blocks, engine.block, *array.shape[1:])
 
-    run = partial(lax.map, partial(run_block, ensemble.system, active))
-    if ensemble.marked:
+    run = partial(lax.map, partial(run_block, system, active))
+    if engine.marked:
         run = native.one_function(run)
-    args = jax.tree.unflatten(ensemble.args, leaves)
     solved = jax.tree.map(lambda x: x.reshape(-1)[place], run(jax.tree.map(cut, (start, limits, args))))
     healthy = jax.vmap(lambda y0, args: all_finite((y0, args)))(start, args)
     reached = solved.reached & healthy
@@ -329,13 +239,12 @@ def _solved(ensemble: _Ensemble, active: tuple[int, ...], numbers: Any) -> tuple
     matrix = jnp.stack(solved.matrix, axis=-1).reshape(lanes, columns, n).swapaxes(1, 2) if columns else jnp.zeros((lanes, n, 0), y.dtype)
     usable = reached & (solved.simple & solved.regular & jnp.all(jnp.isfinite(matrix), axis=(1, 2)) if columns else reached)
     status = jnp.where(reached, int(Status.SUCCESS), int(Status.NOT_CONVERGED)).astype(jnp.int32)
-    return _the_others(ensemble, active, numbers, ~reached, (y, matrix, usable, (status, solved.iterations, solved.residual)))
+    return (y, jnp.where(usable[:, None, None], matrix, 0.0), usable, (status, solved.iterations, solved.residual)), reached
 
 
-def _the_others(ensemble: _Ensemble, active: tuple[int, ...], numbers: Any, open_: Array, found: Any) -> Any:
-    """`found` with the open lanes solved by the general program, a few at a time."""
-    start, leaves, limits, _ = numbers
-    lanes = start.shape[0]
+def _the_others(arguments: tuple[Array, ...], alone: Callable[[tuple[Array, ...]], Found], open_: Array, found: Found) -> Found:
+    """`found` with the open lanes solved by `alone`."""
+    lanes = open_.shape[0]
     first = jnp.argsort(~open_)  # stable: the open lanes, in order
     some = min(LANES_ALONE, lanes)
     count = jnp.sum(open_.astype(jnp.int32))
@@ -347,8 +256,7 @@ def _the_others(ensemble: _Ensemble, active: tuple[int, ...], numbers: Any, open
         done, found = carried
         # the last few may reach back to lanes that have been solved: they are solved again
         at = lax.dynamic_slice_in_dim(first, jnp.minimum(done, jnp.maximum(count - some, 0)), some)
-        part = jax.tree.map(lambda x: x[at], (start, leaves, limits))
-        solved = jax.vmap(lambda *lane: _solved_alone(ensemble, active, *lane, ()))(*part)
+        solved = alone(tuple(x[at] for x in arguments))
         chosen = open_[at]
 
         def put(whole: Array, new: Array) -> Array:
@@ -356,5 +264,4 @@ def _the_others(ensemble: _Ensemble, active: tuple[int, ...], numbers: Any, open
 
         return done + some, jax.tree.map(put, found, solved)
 
-    y, matrix, usable, rest = lax.while_loop(more, solve, (jnp.zeros((), count.dtype), found))[1]
-    return y, jnp.where(usable[:, None, None], matrix, 0.0), usable, rest
+    return lax.while_loop(more, solve, (jnp.zeros((), count.dtype), found))[1]

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from kinetix.solvers import NotScalar, Options, System, integrate, integrate_ensemble, native
+from kinetix.solvers import Engine, NotScalar, Options, System, integrate, integrate_ensemble, native
 from kinetix.status import Status
 from tests.solvers.systems import BLOW_UP, DECAY, LOGISTIC, PROTHERO, ROBERTSON, ROBERTSON_K, SERIES, series_solution
 
@@ -189,11 +189,35 @@ def test_derivatives_of_a_forced_system():
 
 
 def test_refusals_say_what_to_write():
-    with pytest.raises(TypeError, match="t0 or breaks"):
-        jax.grad(lambda t0: integrate_ensemble(DECAY, jnp.ones((2, 1)), jnp.ones(2), jnp.ones((2, 1)), t0=t0).y.sum())(0.0)
+    with pytest.raises(TypeError, match="no derivative with respect to breaks"):
+        jax.grad(lambda b: integrate_ensemble(DECAY, jnp.ones((2, 1)), jnp.ones(2), jnp.ones((2, 1)), breaks=b * jnp.ones((2, 1))).y.sum())(
+            0.5
+        )
     looped = System(lambda t, y, k: jax.lax.fori_loop(0, 2, lambda i, y: k * y, y), autonomous=True)
     with pytest.raises(NotScalar, match=r"'(while|scan)' is not elementwise"):
         integrate_ensemble(looped, jnp.ones((2, 1)), jnp.ones(2), jnp.ones((2, 1)))
+
+
+def test_the_start_time_has_a_derivative_through_the_general_program():
+    by_t0 = jax.grad(lambda t0: integrate_ensemble(DECAY, jnp.ones((2, 1)), jnp.ones(2), jnp.full((2, 1), 2.0), t0=t0).y.sum())(0.5)
+    np.testing.assert_allclose(by_t0, 2 * np.exp(-1.5), rtol=1e-7)
+
+
+def test_vmap_of_integrate_chooses_by_the_number_of_lanes():
+    """Equal digits by both; which one ran is seen in what is traced."""
+
+    def solve(engine):
+        return jax.vmap(lambda y0, k, times: integrate(SERIES, y0, {"k": k}, times, engine=engine))
+
+    few, many = solve(Engine(lanes=LANES + 1)), solve(Engine(lanes=LANES))
+    np.testing.assert_allclose(many(STARTS, K, TIMES).y, few(STARTS, K, TIMES).y, rtol=1e-12, atol=1e-15)
+    texts = [str(jax.make_jaxpr(f)(STARTS, K, TIMES)) for f in (few, many)]
+    assert ["solve_lanes" in text for text in texts] == [False, True]
+    # the network as data cannot be read as scalars: the general program, unless it is insisted on
+    by_index = System(lambda t, y, args: -args[0] * y[args[1]], autonomous=True)
+    arguments = (jnp.ones((9, 2)), (jnp.ones(9), jnp.tile(jnp.arange(2), (9, 1))), jnp.ones((9, 1)))
+    solved = jax.vmap(lambda y0, args, times: integrate(by_index, y0, args, times, engine=Engine(lanes=9)))(*arguments)
+    np.testing.assert_allclose(solved.y, np.exp(-1.0), rtol=1e-7)
 
 
 def test_growth_is_not_stepped_over():
@@ -214,11 +238,11 @@ def test_pins_leave_little_to_compute_twice():
 
     with_pins = flops(solve)
     pins = native.pins
-    ensemble._solved.clear_cache()
+    ensemble.solve_lanes.clear_cache()
     native.pins = lambda program: []
     try:
         without = flops(lambda y0, k: solve(y0, k))
     finally:
         native.pins = pins
-        ensemble._solved.clear_cache()
+        ensemble.solve_lanes.clear_cache()
     assert with_pins < 0.5 * without
