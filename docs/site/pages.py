@@ -121,6 +121,8 @@ def _facts(reactor: Reactor) -> Iterator[tuple[str, str]]:
         yield "how the density goes, which must be said", " or ".join(f'`density = "{density}"`' for density in reactor.densities)
     if reactor.series is not None:
         yield "equal ones in series", "`tanks`"
+    if reactor.heated_from:
+        yield "with `[energy]`", f"`{reactor.heated_from}` in the place of `T`, which is then an answer; with a jacket `T_coolant`"
     yield "feed of every species", "needed" if reactor.needs_feed else "none"
     yield "initial amount of every species", "needed" if reactor.needs_initial else "none"
     yield "what is measured", "rates" if reactor.measures_rates else "concentrations, rates, formulas of them"

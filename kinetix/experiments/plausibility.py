@@ -22,7 +22,7 @@ BELOW_ZERO = 0.25  # share of the largest reading; published data with noise rea
 _NEVER_NEGATIVE = frozenset({CONCENTRATION, PRESSURE, TIME, TIME**-1, VOLUME, FLOW, AMOUNT, MASS})
 
 
-def check_temperature(kelvin: float, written: str) -> str | None:
+def check_temperature(kelvin: float, written: str, name: str = "T") -> str | None:
     """A sentence about a temperature that is probably in another unit than it says, or None.
 
     `kelvin` is the temperature in K, `written` its text with the unit.
@@ -37,7 +37,7 @@ def check_temperature(kelvin: float, written: str) -> str | None:
     celsius = kelvin + 273.15
     in_kelvin = written.split()[-1:] in (["K"], ["kelvin"])
     meant = f" Did you mean {kelvin:.10g} degC ({celsius:.10g} K)?" if in_kelvin and COLDEST <= celsius <= HOTTEST else ""
-    return f"T = {written} is outside {COLDEST:g}-{HOTTEST:g} K.{meant}"
+    return f"{name} = {written} is outside {COLDEST:g}-{HOTTEST:g} K.{meant}"
 
 
 def impossible(name: str, dimension: Dimension | None, si: np.ndarray) -> tuple[np.ndarray, str]:
@@ -140,9 +140,10 @@ def check_constants(
 
 def odd_constants(conditions: Mapping[str, Quantity]) -> Iterator[str]:
     """A temperature of all experiments that is probably in another unit than it says."""
-    T = conditions.get("T")
-    odd = check_temperature(T.si, str(T)) if T is not None else None
-    if odd is not None:
+    for name, quantity in conditions.items():
+        odd = check_temperature(quantity.si, str(quantity), name) if quantity.unit.dimension == TEMPERATURE else None
+        if odd is None:
+            continue
         yield f"{odd} Write allow_temperature = true under [conditions] to go on without this warning."
 
 
@@ -194,5 +195,5 @@ def odd_temperatures(sheet: Sheet, vocabulary: Vocabulary) -> Iterator[str]:
         odd = np.flatnonzero((numbers < COLDEST) | (numbers > HOTTEST))
         if len(odd):
             others = f" So {'is 1 more row' if len(odd) == 2 else f'are {len(odd) - 1} more rows'}." if len(odd) > 1 else ""
-            sentence = check_temperature(float(numbers[odd[0]]), sheet.written(odd[0], column))
+            sentence = check_temperature(float(numbers[odd[0]]), sheet.written(odd[0], column), column.meaning.name)
             yield f"{sheet.table.source}, line {sheet.table.lines[odd[0]]}: {sentence}{others}"

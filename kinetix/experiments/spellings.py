@@ -17,6 +17,9 @@ Spellings (`_`, `.` and a space are the same in them; A stands for any species, 
     rate[A]       rate_A, r_A; also rate and r where the model has one reaction
     conversion    X
     T             temperature, temp, Temperatur, température, temperatura
+    T_feed        T0, T_in, feed temperature, inlet temperature (with an energy balance; T is then a response)
+    T_initial     T0, initial temperature (the same where rows are times)
+    T_coolant     T_jacket, coolant temperature, jacket temperature
     P             pressure
     tau           residence time
     t_on_stream   time on stream, TOS
@@ -95,6 +98,9 @@ class Spellings:
             yield Meaning("label"), word
         common = {
             "T": ("temperature", "temp", "Temperatur", "température", "temperatura"),
+            "T_feed": ("T0", "T_in", "feed temperature", "inlet temperature"),
+            "T_initial": ("T0", "initial temperature"),
+            "T_coolant": ("T_jacket", "coolant temperature", "jacket temperature"),
             "P": ("pressure",),
             "tau": ("residence time",),
             "t_on_stream": ("time on stream", "TOS"),

@@ -53,6 +53,9 @@ def dimension_of(meaning: Meaning, vocabulary: Vocabulary) -> Dimension | None:
 
 _CONDITIONS = {
     "T": "the temperature T",
+    "T_feed": "the temperature of the feed T_feed",
+    "T_initial": "the temperature at time zero T_initial",
+    "T_coolant": "the temperature of the coolant T_coolant",
     "P": "the pressure P",
     "tau": "the residence time tau",
     "t_on_stream": "the time on stream t_on_stream",

@@ -5,6 +5,7 @@ from kinetix.network.kinetics import Kinetics as Kinetics
 from kinetix.network.kinetics import production as production
 from kinetix.network.kinetics import production_jacobian as production_jacobian
 from kinetix.network.kinetics import rates as rates
+from kinetix.network.kinetics import rates_jacobian as rates_jacobian
 from kinetix.network.kinetics import stack_laws as stack_laws
 from kinetix.network.network import Network as Network
 from kinetix.network.network import check_balance as check_balance

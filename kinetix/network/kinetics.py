@@ -154,7 +154,12 @@ def production(kinetics: Kinetics, constants: jax.Array, T: jax.Array, c: jax.Ar
 
 
 def production_jacobian(kinetics: Kinetics, constants: jax.Array, T: jax.Array, c: jax.Array) -> jax.Array:
-    """d production / d c, 1/s, shape (species, species): one elementwise jvp of each law per slot, scattered."""
+    """d production / d c, 1/s, shape (species, species)."""
+    return jnp.matmul(kinetics.stoichiometry, rates_jacobian(kinetics, constants, T, c))
+
+
+def rates_jacobian(kinetics: Kinetics, constants: jax.Array, T: jax.Array, c: jax.Array) -> jax.Array:
+    """d rates / d c, 1/s, shape (law, species): one elementwise jvp of each law per slot, scattered."""
     blocks = []
     unit = jnp.eye(c.shape[0] + 1, c.shape[0], dtype=c.dtype)
     for stack in kinetics.stacks:
@@ -176,4 +181,4 @@ def production_jacobian(kinetics: Kinetics, constants: jax.Array, T: jax.Array, 
             slope = jax.jvp(rate_of, tuple(slots), tuple(tangents))[1]
             total = total + slope[:, None] * unit[stack.species[s][:, i]]
         blocks.append(total)
-    return jnp.matmul(kinetics.stoichiometry, jnp.concatenate(blocks))
+    return jnp.concatenate(blocks)

@@ -3,6 +3,9 @@
 from kinetix.reactors.batch import BATCH as BATCH
 from kinetix.reactors.cstr import CSTR as CSTR
 from kinetix.reactors.differential import DIFFERENTIAL as DIFFERENTIAL
+from kinetix.reactors.energy import EXCHANGES as EXCHANGES
+from kinetix.reactors.energy import EnergyBalance as EnergyBalance
+from kinetix.reactors.energy import Heat as Heat
 from kinetix.reactors.plug_flow import PLUG_FLOW as PLUG_FLOW
 from kinetix.reactors.reactor import CONSTANT_DENSITY as CONSTANT_DENSITY
 from kinetix.reactors.reactor import IDEAL_GAS as IDEAL_GAS

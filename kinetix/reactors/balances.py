@@ -1,8 +1,8 @@
-"""Material balances of reactors, term by term.
+"""Balances of reactors, term by term.
 
 The state is the vector of concentrations, mol/m^3; where the density changes, molar flows per volume flow of the feed, in the
-same unit. A reactor is a sum of terms; each term gives its value and its
-Jacobian, so that a reactor never repeats a formula.
+same unit; where an energy balance makes the temperature a state, it is the last entry, K. A reactor is a sum of terms; each term
+gives its value and its Jacobian, so that a reactor never repeats a formula.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from kinetix.network import Kinetics, production, production_jacobian
-from kinetix.reactors.energy import EnergyRule
+from kinetix.network import Kinetics, production, production_jacobian, rates, rates_jacobian
+from kinetix.rates import Thermal, constants_at
+from kinetix.reactors.energy import EnergyRule, Heat, Isothermal
 
 
 class Contents(NamedTuple):
@@ -124,3 +125,83 @@ def fed(t: jax.Array, c: jax.Array, filling: Filling) -> jax.Array:
 
 def fed_jacobian(t: jax.Array, c: jax.Array, filling: Filling) -> jax.Array:
     return closed_jacobian(t, c, filling.contents) - filling.exchange(t) * jnp.eye(c.shape[0], dtype=c.dtype)
+
+
+class Heated(NamedTuple):
+    """Contents whose temperature follows from an energy balance.
+
+    Attributes:
+        kinetics: the network.
+        thermal: constants as functions of temperature.
+        heat: of reaction, capacities, and exchange.
+    """
+
+    kinetics: Kinetics
+    thermal: Thermal
+    heat: Heat
+
+    def at(self, T: jax.Array) -> Contents:
+        """What reacts at the temperature T."""
+        return Contents(self.kinetics, Isothermal(T, constants_at(self.thermal, T)))
+
+
+class HeatedFlow(NamedTuple):
+    """Heated contents with a flow through them; attributes as in `Flow`. The feed has the temperature `heat.start`."""
+
+    contents: Heated
+    tau: jax.Array
+    feed: jax.Array
+
+
+def power(t: jax.Array, c: jax.Array, contents: Contents, heat: Heat) -> jax.Array:
+    """What reactions release and the coolant brings, -sum_j dH_j(T) r_j + UA/V (T_coolant - T), W/m^3."""
+    T, constants = contents.energy.at(t)
+    enthalpies = heat.at(jnp.asarray(contents.kinetics.stoichiometry), T)
+    return heat.exchange * (heat.coolant - T) - jnp.sum(enthalpies * rates(contents.kinetics, constants, T, c))
+
+
+def closed_heated(t: jax.Array, y: jax.Array, heated: Heated) -> jax.Array:
+    """dc/dt = nu r and C(c) dT/dt = power, with the heat capacity C of the contents."""
+    c, T = y[:-1], y[-1]
+    contents, heat = heated.at(T), heated.heat
+    return jnp.append(closed(t, c, contents), power(t, c, contents, heat) / heat.capacity(c))
+
+
+def closed_heated_jacobian(t: jax.Array, y: jax.Array, heated: Heated) -> jax.Array:
+    return _heated_jacobian(y, heated, closed_heated(t, y, heated)[-1], jnp.zeros_like(y[-1]), jnp.zeros_like(y[-1]))
+
+
+def through_flow_heated(t: jax.Array, y: jax.Array, flow: HeatedFlow) -> jax.Array:
+    """dc/dt = (c_feed - c)/tau + nu r and C(c) dT/dt = C(c_feed) (T_feed - T)/tau + power."""
+    c, T = y[:-1], y[-1]
+    contents, heat = flow.contents.at(T), flow.contents.heat
+    warming = heat.capacity(flow.feed) * (heat.start - T) / flow.tau + power(t, c, contents, heat)
+    return jnp.append(through_flow(t, c, Flow(contents, flow.tau, flow.feed)), warming / heat.capacity(c))
+
+
+def through_flow_heated_jacobian(t: jax.Array, y: jax.Array, flow: HeatedFlow) -> jax.Array:
+    carried = flow.contents.heat.capacity(flow.feed) / flow.tau
+    return _heated_jacobian(y, flow.contents, through_flow_heated(t, y, flow)[-1], 1.0 / flow.tau, carried)
+
+
+def _heated_jacobian(y: jax.Array, heated: Heated, warming: jax.Array, washed: jax.Array, carried: jax.Array) -> jax.Array:
+    """Of balances with the reactions of `heated`: d(dc/dt, dT/dt)/d(c, T).
+
+    From C(c) dT/dt = power + carried (T_in - T) follows C d(dT/dt) = d power - carried dT - (dT/dt) dC.
+
+    Args:
+        y: the state.
+        heated: what reacts.
+        warming: dT/dt.
+        washed: what the flow takes away of each concentration, 1/s.
+        carried: what it takes away of the heat, W/m^3/K.
+    """
+    c, T, (kinetics, thermal, heat) = y[:-1], y[-1], heated
+    stoichiometry = jnp.asarray(kinetics.stoichiometry)
+    found, by_T = jax.jvp(lambda T: rates(kinetics, constants_at(thermal, T), T, c), (T,), (jnp.ones_like(T),))
+    slopes = jnp.concatenate([rates_jacobian(kinetics, constants_at(thermal, T), T, c), by_T[:, None]], axis=1)
+    material = jnp.matmul(stoichiometry, slopes) - washed * jnp.eye(c.shape[0], y.shape[0], dtype=y.dtype)
+    power_slopes = -jnp.matmul(heat.at(stoichiometry, T), slopes)
+    own = jnp.sum(heat.changes(stoichiometry) * found) + heat.exchange + carried
+    energy = (power_slopes - jnp.append(warming * heat.molar, own)) / heat.capacity(c)
+    return jnp.concatenate([material, energy[None]])

@@ -1,8 +1,10 @@
-"""Batch reactor: closed, constant volume, with constant or measured temperature.
+"""Batch reactor: closed, constant volume, with constant or measured temperature, or with an energy balance.
 
     dc_i/dt = sum_j nu_ij r_j(c, T(t)),   c(0) = c_0
+    C(c) dT/dt = -sum_j dH_j r_j + UA/V (T_coolant - T),   T(0) = T_0,   where T is a state
 
-With rates per catalyst mass or surface the right-hand side is multiplied by the loading W/V or S/V.
+C is the heat capacity of the contents per volume. With rates per catalyst mass or surface, rates are multiplied by the loading
+W/V or S/V.
 
 Levenspiel, Chemical Reaction Engineering (3rd ed., 1999), chapter 3.
 """
@@ -16,14 +18,15 @@ import jax.numpy as jnp
 
 from kinetix.network import Kinetics
 from kinetix.rates import Thermal, constants_at
-from kinetix.reactors.balances import Contents, closed, closed_jacobian
-from kinetix.reactors.energy import Isothermal, Programmed
+from kinetix.reactors.balances import Contents, Heated, closed, closed_heated, closed_heated_jacobian, closed_jacobian
+from kinetix.reactors.energy import Heat, Isothermal, Programmed
 from kinetix.reactors.loading import VESSELS
 from kinetix.reactors.reactor import Lane, Reactor, States
 from kinetix.solvers import Options, System, integrate
 from kinetix.units import PRESSURE, TEMPERATURE
 
 ISOTHERMAL = System(closed, closed_jacobian, autonomous=True)
+HEATED = System(closed_heated, closed_heated_jacobian, autonomous=True)
 PROGRAMMED = System(closed, closed_jacobian, autonomous=False)
 MANY, CLEARLY = 1e3, 1e-6
 """A concentration is clearly below zero beyond this many absolute tolerances plus this part of the largest start."""
@@ -39,7 +42,10 @@ def solve(kinetics: Kinetics, thermal: Thermal, lane: Lane, options: Options) ->
     # dc/dt = loading nu r is dc/ds = nu r in the time s = loading t: no other program, and none where there is no loading
     stretch = lane.get("loading", 1.0)
     times = lane["times"] * stretch
-    options = replace(options, atol=lane["atol"], lowest=lowest(lane["atol"], lane["initial"]))
+    options = replace(options, lowest=lowest(lane["atol"], lane["initial"]))
+    if "heat" in lane:
+        return _heated(kinetics, thermal, lane, options)
+    options = replace(options, atol=lane["atol"])
     if "program_T" in lane:
         energy = Programmed(lane["program_times"] * stretch, lane["program_T"], thermal)
         solution = integrate(PROGRAMMED, lane["initial"], Contents(kinetics, energy), times, breaks=energy.times, options=options)
@@ -53,12 +59,28 @@ def solve(kinetics: Kinetics, thermal: Thermal, lane: Lane, options: Options) ->
     return States(solution.y, T, constants, solution.status, solution.steps, solution.t_reached / stretch)
 
 
+def _heated(kinetics: Kinetics, thermal: Thermal, lane: Lane, options: Options) -> States:
+    stretch = lane.get("loading", 1.0)
+    heat: Heat = lane["heat"]
+    heat = heat._replace(exchange=heat.exchange / stretch)  # the one term that the loading does not multiply
+    initial = lane["initial"]
+    options = replace(
+        options,
+        atol=heat.tolerances(lane["atol"], initial),
+        lowest=jnp.append(jnp.broadcast_to(jnp.asarray(options.lowest), initial.shape), 0.0),
+    )
+    solution = integrate(HEATED, heat.first_state(initial), Heated(kinetics, thermal, heat), lane["times"] * stretch, options=options)
+    T = solution.y[:, -1]
+    return States(solution.y[:, :-1], T, constants_at(thermal, T[:, None]), solution.status, solution.steps, solution.t_reached / stretch)
+
+
 BATCH = Reactor(
     name="batch",
     summary="closed reactor at constant volume, readings over time",
     timed=True,
     integrated=True,
     conditions={"T": TEMPERATURE, "P": PRESSURE},
+    heated_from="T_initial",
     loadings={"volume": None, **VESSELS},
     needs_feed=False,
     needs_initial=True,

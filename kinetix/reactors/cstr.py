@@ -1,12 +1,15 @@
-"""Continuous stirred tank at steady state, isothermal, constant density.
+"""Continuous stirred tank at steady state, constant density, isothermal or with an energy balance.
 
     0 = (c_feed,i - c_i)/tau + sum_j nu_ij r_j(c, T),   tau = V/Q
+    0 = C(c_feed) (T_feed - T)/tau - sum_j dH_j r_j + UA/V (T_coolant - T),   where T is a state
 
 Equal tanks in series (`tanks` = N) are N such balances, each with tau/N and fed by the one before; tau is that of all together.
 
 With rates per catalyst mass W or surface S the same with W/Q or S/Q for tau, from 0 = Q (c_feed,i - c_i) + W sum_j nu_ij r_j.
 
-Levenspiel, Chemical Reaction Engineering (3rd ed., 1999), chapters 5 and 6.
+C is the heat capacity of the fluid per volume.
+
+Levenspiel, Chemical Reaction Engineering (3rd ed., 1999), chapters 5, 6 and 9.
 """
 
 from __future__ import annotations
@@ -19,8 +22,17 @@ from jax import lax
 
 from kinetix.network import Kinetics
 from kinetix.rates import ON_STREAM, Thermal, constants_at
-from kinetix.reactors.balances import Contents, Flow, through_flow, through_flow_jacobian
-from kinetix.reactors.energy import Isothermal
+from kinetix.reactors.balances import (
+    Contents,
+    Flow,
+    Heated,
+    HeatedFlow,
+    through_flow,
+    through_flow_heated,
+    through_flow_heated_jacobian,
+    through_flow_jacobian,
+)
+from kinetix.reactors.energy import Heat, Isothermal
 from kinetix.reactors.loading import TANKS
 from kinetix.reactors.reactor import Lane, Reactor, States
 from kinetix.solvers import Options, SteadyOptions, System, steady_state
@@ -28,11 +40,14 @@ from kinetix.status import Status
 from kinetix.units import PRESSURE, TEMPERATURE, TIME
 
 SYSTEM = System(through_flow, through_flow_jacobian, autonomous=True)
+HEATED = System(through_flow_heated, through_flow_heated_jacobian, autonomous=True)
 
 
 def solve(kinetics: Kinetics, thermal: Thermal, lane: Lane, options: Options) -> States:
-    """Outlet concentrations: the steady state that is found from the feed composition."""
+    """Outlet concentrations, and temperature where it is a state: the steady state that is found from the feed."""
     del options
+    if "heat" in lane:
+        return _heated(kinetics, thermal, lane, lane["heat"])
     constants = constants_at(thermal, lane["T"])
     flow = Flow(Contents(kinetics, Isothermal(lane["T"], constants)), lane["tau"], lane["feed"])
     steady = steady_state(SYSTEM, lane["feed"], flow, SteadyOptions(atol=lane["atol"]))
@@ -63,12 +78,21 @@ class Series:
         return States(c[None], lane["T"][None], constants[None], first_failure, jnp.sum(iterations), jnp.zeros_like(lane["T"]))
 
 
+def _heated(kinetics: Kinetics, thermal: Thermal, lane: Lane, heat: Heat) -> States:
+    flow = HeatedFlow(Heated(kinetics, thermal, heat), lane["tau"], lane["feed"])
+    options = SteadyOptions(atol=heat.tolerances(lane["atol"], lane["feed"]))
+    steady = steady_state(HEATED, heat.first_state(lane["feed"]), flow, options)
+    T = steady.y[-1]
+    return States(steady.y[None, :-1], T[None], constants_at(thermal, T)[None], steady.status, steady.iterations, jnp.zeros_like(T))
+
+
 CSTR = Reactor(
     name="cstr",
     summary="continuous stirred tank at steady state, constant density, one row per steady state",
     timed=False,
     integrated=False,
     conditions={"T": TEMPERATURE, "P": PRESSURE, ON_STREAM: TIME},
+    heated_from="T_feed",
     loadings=TANKS,
     needs_feed=True,
     needs_initial=False,

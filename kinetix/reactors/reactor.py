@@ -11,8 +11,9 @@ import numpy as np
 
 from kinetix.network import Kinetics
 from kinetix.rates import VOLUME_BASIS, Basis, Thermal
+from kinetix.reactors.energy import EnergyBalance
 from kinetix.reactors.loading import Loading
-from kinetix.units import Dimension
+from kinetix.units import TEMPERATURE, Dimension
 
 
 class States(NamedTuple):
@@ -40,7 +41,8 @@ class States(NamedTuple):
 Lane = Mapping[str, Any]
 """One experiment as arrays in SI: `times` (time,), `T` or `program_times` and `program_T` (node,), `feed`, `initial` and
 `concentrations` (species,), `tau` (s; with rates per catalyst W/Q or S/Q), `loading` (W/V or S/V; absent: 1), `t_on_stream`
-(s; where something depends on it), `predictors` (predictor,), `rtol`, `atol`."""
+(s; where something depends on it), `predictors` (predictor,), `rtol`, `atol`; with an energy balance `heat`
+(`kinetix.reactors.energy.Heat`) in the place of temperatures."""
 
 
 CONSTANT_DENSITY, IDEAL_GAS = "constant", "ideal_gas"
@@ -66,6 +68,7 @@ class Reactor:
         measures_rates: whether its responses are rates at given concentrations.
         loading: name of the array in which `solve` reads what `loadings` give.
         solve: of one lane.
+        heated_from: with an energy balance, the condition that says at which temperature the fluid starts; "": no energy balance.
         density: how the density goes: `CONSTANT_DENSITY` or `IDEAL_GAS`.
         densities: by density, the solves of a reactor of which the user must say the density; empty: there is no choice.
         expands: whether its volume, or volume flow, changes, so that `States.expansion` tells something.
@@ -86,6 +89,7 @@ class Reactor:
     measures_rates: bool
     loading: str
     solve: Solve
+    heated_from: str = ""
     density: str = CONSTANT_DENSITY
     densities: Mapping[str, Solve] = field(default_factory=dict)
     expands: bool = False
@@ -94,10 +98,13 @@ class Reactor:
     optional: Mapping[str, Dimension] = field(default_factory=dict)
     check: Callable[[Mapping[str, np.ndarray]], None] | None = None
 
-    def conditions_on(self, basis: Basis) -> dict[str, Dimension]:
+    def conditions_on(self, basis: Basis, energy: EnergyBalance | None = None) -> dict[str, Dimension]:
         """Conditions that may be given by a column or a constant where rates have this basis, and their dimensions."""
         loading = self.loadings.get(basis.name)
-        return {**self.conditions, **self.optional, **(loading.conditions if loading is not None else {})}
+        own = {**self.conditions, **self.optional, **(loading.conditions if loading is not None else {})}
+        if energy is None:
+            return own
+        return {**{name: one for name, one in own.items() if name != "T"}, self.heated_from: TEMPERATURE, **energy.conditions}
 
     def lane_conditions(
         self, given: Mapping[str, np.ndarray], basis: Basis = VOLUME_BASIS, total_feed: np.ndarray | None = None

@@ -1,6 +1,7 @@
 """One seam from parameters and conditions to predicted responses, used by fits, sweeps and simulators."""
 
 from kinetix.simulation.formulas import Formula as Formula
+from kinetix.simulation.heat import HeatBindings as HeatBindings
 from kinetix.simulation.model import Model as Model
 from kinetix.simulation.model import Prediction as Prediction
 from kinetix.simulation.model import predict as predict

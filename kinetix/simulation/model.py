@@ -19,13 +19,14 @@ from kinetix.precision import fresh, lift
 from kinetix.rates import ON_STREAM, constants_at
 from kinetix.reactors import Lane, Reactor, States
 from kinetix.simulation.formulas import Formula
+from kinetix.simulation.heat import HeatBindings
 from kinetix.solvers import AUTOMATIC, Options
 from kinetix.status import Status
 
 
 @partial(
     jax.tree_util.register_dataclass,
-    data_fields=["kinetics", "constants", "initial", "feed", "plain", "order", "options"],
+    data_fields=["kinetics", "constants", "initial", "feed", "plain", "order", "options", "heat"],
     meta_fields=["reactor", "formulas", "uses_rates", "uses_time_on_stream"],
 )
 @dataclass(frozen=True)
@@ -36,13 +37,15 @@ class Model:
         kinetics: the network; None for an explicit model.
         constants: positions of the constants' parts in the parameters.
         initial, feed: (species,) positions in the parameters, or `FROM_LANE`.
-        plain: positions of the plain responses in the vector (concentrations, rates, productions).
+        plain: positions of the plain responses in the vector (concentrations, rates and productions, temperature), of which it holds
+            rates and productions where `uses_rates`, and the temperature where it has an energy balance.
         order: (response,) positions of the responses among the plain ones followed by the formulas.
         options: tolerances and limits of the solver.
         reactor: the book from the shelf; None for an explicit model.
         formulas: responses that are formulas.
         uses_rates: whether a response needs the rates at the states.
         uses_time_on_stream: whether a rate depends on the time on stream, which the lanes then hold.
+        heat: of the energy balance; None where the temperature is given.
     """
 
     kinetics: Kinetics | None
@@ -56,6 +59,7 @@ class Model:
     formulas: tuple[Formula, ...]
     uses_rates: bool
     uses_time_on_stream: bool = False
+    heat: HeatBindings | None = None
 
 
 class Prediction(NamedTuple):
@@ -109,6 +113,8 @@ def respond(model: Model, parameters: jax.Array, lane: Lane) -> Prediction:
     amounts = {name: _amounts(getattr(model, name), parameters, lane[name]) for name in ("initial", "feed") if name in lane}
     lane = {**lane, **amounts}
     thermal = model.constants.thermal(parameters, lane[ON_STREAM] if model.uses_time_on_stream else None)
+    if model.heat is not None:
+        lane = {**lane, "heat": model.heat.of(parameters, lane)}
     if model.reactor is None or model.kinetics is None:
         states = _explicit(constants_at(thermal, lane["T"]), lane)
     else:
@@ -145,6 +151,8 @@ def _responses(model: Model, states: States, lane: Lane) -> jax.Array:
         vectors["rate"] = jax.vmap(lambda k, T, c: rates(kinetics, k, T, c))(states.constants, states.T, states.c)
         vectors["production"] = vectors["rate"] @ kinetics.stoichiometry.T
         parts += [vectors["rate"], vectors["production"]]
+    if model.heat is not None:
+        parts.append(vectors["T"])
     for name in ("feed", "initial", "predictors"):
         if name in lane:
             vectors[name.removesuffix("s")] = lane[name][None]

@@ -10,7 +10,7 @@ from kinetix.experiments import Campaign, Vocabulary
 from kinetix.expression import Expression, Symbol, dimension, parse, symbols
 from kinetix.network import Network
 from kinetix.rates import ON_STREAM, VOLUME_BASIS, Basis, Law
-from kinetix.reactors import IDEAL_GAS, Reactor
+from kinetix.reactors import IDEAL_GAS, EnergyBalance, Reactor
 from kinetix.simulation.formulas import Place
 from kinetix.units import CONCENTRATION, DIMENSIONLESS, PRESSURE, TEMPERATURE, TIME, Dimension
 
@@ -25,6 +25,7 @@ class ReactorModel:
         laws: rate law of each reaction.
         responses: formulas by name, for example `conversion = 1 - [A]/feed[A]`.
         basis: what the rates are per, and of which amounts.
+        energy: the energy balance from which the temperature follows; None where the temperature is given.
     """
 
     network: Network
@@ -32,11 +33,12 @@ class ReactorModel:
     laws: tuple[Law, ...]
     responses: Mapping[str, Expression] = field(default_factory=dict)
     basis: Basis = VOLUME_BASIS
+    energy: EnergyBalance | None = None
 
     @property
     def conditions(self) -> dict[str, Dimension]:
         """Conditions that may be given, amounts apart, and their dimensions."""
-        return self.reactor.conditions_on(self.basis)
+        return self.reactor.conditions_on(self.basis, self.energy)
 
     def rate_responses(self) -> dict[str, Dimension]:
         """`rate[r1]` of every reaction and `rate[A]` of every species."""
@@ -46,7 +48,8 @@ class ReactorModel:
     def plain_responses(self) -> dict[str, Dimension]:
         """Responses that need no formula, and their dimensions."""
         species = {} if self.reactor.measures_rates else dict.fromkeys(self.network.species, CONCENTRATION)
-        return {**species, **self.rate_responses()}
+        temperature = {} if self.energy is None else {"T": TEMPERATURE}
+        return {**species, **temperature, **self.rate_responses()}
 
     def vocabulary(self, constants: Mapping[str, Dimension]) -> Vocabulary:
         """What a data file for this model may hold.
@@ -228,10 +231,11 @@ def measured_responses(spoken: Spoken, campaign: Campaign) -> tuple[str, ...]:
 
 
 def all_responses(spoken: Spoken, campaign: Campaign) -> tuple[str, ...]:
-    """All concentrations (or all rates, where rates are measured) and all formulas."""
+    """All concentrations (or all rates, where rates are measured), the temperature where it is an answer, and all formulas."""
     del campaign
     if isinstance(spoken, ExplicitModel):
         return tuple(output.column for output in spoken.outputs)
     if spoken.reactor.measures_rates:
         return (*(f"rate[{reaction.name}]" for reaction in spoken.network.reactions), *spoken.responses)
-    return (*spoken.network.species, *spoken.responses)
+    temperature = () if spoken.energy is None else ("T",)
+    return (*spoken.network.species, *temperature, *spoken.responses)

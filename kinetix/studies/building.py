@@ -17,6 +17,7 @@ from kinetix.reactors import CONSTANT_DENSITY, IDEAL_GAS, REACTORS, Reactor
 from kinetix.simulation import Choice, ExplicitModel, ReactorModel, Spoken, explicit_model, measured_responses
 from kinetix.solvers import Options
 from kinetix.studies.chemistry import Specification, chemistry, named_constants, network_of
+from kinetix.studies.energy import heat_of
 from kinetix.studies.given import Amounts, Given
 from kinetix.studies.numbers import Reference, parse_known, parse_noise, parse_number
 from kinetix.studies.problem import Problem, assemble
@@ -81,6 +82,10 @@ def _understood(study: Study) -> _Understood:
             raise StudyError(f"[simulate] times: nothing in a {reactor.name} reactor depends on time. Remove them.")
     with problems.collecting("[simulate] "):
         simulated_times(study)  # also beside [data], which a fit reads instead: a mistake is told now
+    heat = None
+    if reactor is not None:
+        with problems.collecting():
+            heat = heat_of(study.energy, study.reactions, network_of(study.reactions).species, reactor, basis)
     what = None
     with problems.collecting():
         what = chemistry(study.reactions, study.parameters, study.formulas, basis)
@@ -99,18 +104,26 @@ def _understood(study: Study) -> _Understood:
     conditions: dict[str, Quantity] = {}
     if reactor is not None:
         with problems.collecting():
-            known = ReactorModel(network_of(study.reactions), reactor, (), {}, basis).vocabulary({}).conditions
-            conditions = known_conditions(study.conditions, known, f"a {reactor.name} reactor")
+            known = ReactorModel(network_of(study.reactions), reactor, (), {}, basis, heat and heat.balance).vocabulary({}).conditions
+            written = study.conditions
+            if heat is not None and "T" in written:
+                problems.add(
+                    f"[conditions] T: with [energy] the temperature is an answer. Write {reactor.heated_from}, at which it starts,"
+                    " or remove [energy]."
+                )
+                written = {name: value for name, value in written.items() if name != "T"}
+            # a broken [energy] has said so; which conditions it brings is then not known
+            conditions = known_conditions(written, known, f"a {reactor.name} reactor") if heat or study.energy is None else {}
     if reactor is not None and what is not None:
-        model = ReactorModel(what.network, reactor, what.laws, formulas, basis)
+        model = ReactorModel(what.network, reactor, what.laws, formulas, basis, heat and heat.balance)
         with problems.collecting():
             check_response_names(model, _dimensions(what.named))
         with problems.collecting():
             check_time_on_stream(model)
     problems.raise_if_any(InputError)
     assert reactor is not None and what is not None
-    spoken = ReactorModel(what.network, reactor, what.laws, formulas, basis)
-    return _Understood(spoken, Given(what.constants, what.named, feed, initial), conditions)
+    spoken = ReactorModel(what.network, reactor, what.laws, formulas, basis, heat and heat.balance)
+    return _Understood(spoken, Given(what.constants, what.named, feed, initial, heat), conditions)
 
 
 def response_formulas(written: Mapping[str, str]) -> dict[str, Expression]:
@@ -168,7 +181,7 @@ def _in_series(reactor: Reactor, tanks: int | None) -> Reactor:
         raise StudyError(f"[reactor] tanks: a {reactor.name} reactor is one vessel. Remove it, or write type = {known}.")
     if not (isinstance(tanks, int) and tanks >= 1):
         raise StudyError(f"[reactor] tanks = {tanks!r}: expected a whole number of at least 1.")
-    return replace(reactor, solve=reactor.series(tanks), tanks=tanks) if tanks > 1 else reactor
+    return replace(reactor, solve=reactor.series(tanks), tanks=tanks, heated_from="") if tanks > 1 else reactor
 
 
 def _of_density(reactor: Reactor, density: str | None) -> Reactor:
@@ -404,7 +417,7 @@ def given_conditions(conditions: Mapping[str, Quantity], times: np.ndarray, time
 
 def _explicit(study: Study) -> tuple[ExplicitModel, dict[str, TemperatureLaw], dict[str, Quantity]]:
     """Model, constants and conditions of a study with explicit formulas."""
-    beside = [f"[{name}]" for name in ("reactions", "reactor", "initial", "responses") if getattr(study, name)]
+    beside = [f"[{name}]" for name in ("reactions", "reactor", "energy", "initial", "responses") if getattr(study, name)]
     if study.conditions.get("feed"):
         beside.append("[conditions] feed")
     if beside:

@@ -43,8 +43,8 @@ from kinetix.units import (
     require,
 )
 
-QUANTITIES = ("k", "A", "Ea", "dH", "dS", "b", "at", "kf", "kr", "K", "kd")
-"""What a reaction may say of its constants without a formula of its own."""
+QUANTITIES = ("k", "A", "Ea", "dH", "dS", "b", "at", "kf", "kr", "K", "kd", "dHr")
+"""What a reaction may say of its constants without a formula of its own, and its enthalpy of reaction."""
 
 _OF_K = ("k", "A", "Ea", "dH", "dS", "b", "at")
 

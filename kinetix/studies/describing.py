@@ -12,6 +12,7 @@ from kinetix.parameters.constants import FROM_LANE, ONE, ZERO
 from kinetix.rates import VOLUME_BASIS
 from kinetix.reactors import CONSTANT_DENSITY, IDEAL_GAS, Reactor
 from kinetix.simulation import ReactorModel
+from kinetix.studies.energy import SOLVENT_CAPACITY
 from kinetix.studies.problem import Problem
 from kinetix.units import CONCENTRATION, Unit, example_unit
 
@@ -32,6 +33,7 @@ def describe_model(problem: Problem) -> list[Row]:
         *((f"d[{name}]/dt by reaction", _net(spoken, name)) for name in spoken.network.species),
         ("conserved", "; ".join(text for text, _ in totals) if totals else "nothing"),
         *_temperature_laws(problem),
+        *_energy(problem, spoken),
         *_amounts(problem, spoken),
         *((f"response {name}", str(formula)) for name, formula in spoken.responses.items()),
     ]
@@ -113,6 +115,24 @@ def _temperature_law(problem: Problem, constant: BoundConstant) -> str:
         inverse = f"(1/T - 1/{1 / constant.inverse_T_ref:.6g} K)" if constant.inverse_T_ref else "1/T"
         text += f"*exp(-{name(constant.energy)}/R*{inverse})"
     return text
+
+
+def _energy(problem: Problem, spoken: ReactorModel) -> Iterator[Row]:
+    """`energy balance`: `C*dT/dt = -dHr(r1)*r(r1) + UA/V*(T_coolant - T)`, and what stands in it."""
+    names, heat = problem.table.names, problem.model.heat
+    if spoken.energy is None or heat is None:
+        return
+    capacities = [f"{name}*[{name.split('.', 1)[1]}]" for name in names if name.startswith("heat_capacity.") and name != SOLVENT_CAPACITY]
+    rest = [name for name in names if name in ("heat_capacity", SOLVENT_CAPACITY)]
+    enthalpies = {r.name: f"{r.name}.dHr" if f"{r.name}.dHr" in names else f"{r.name}.K.dH" for r in spoken.network.reactions}
+    released = " ".join(f"- dHr({name})*r({name})" for name in enthalpies)
+    exchange = f"UA/V{'/(1 + UA/coolant_flow)' if 'coolant_flow' in names else ''}*(T_coolant - T)" if spoken.energy.exchange else ""
+    side = f"{released}{' + ' if exchange else ''}{exchange}"
+    yield "energy balance", f"0 = C(feed)*(T_feed - T)/tau {side}" if spoken.reactor.needs_feed else f"C*dT/dt = {side}"
+    yield "heat capacity C", " + ".join([*rest, *capacities])
+    change = f" + (change of C)*(T - {float(np.asarray(heat.T_ref)):.6g} K)" if capacities else ""
+    for name, enthalpy in enthalpies.items():
+        yield f"dHr({name})", f"{enthalpy}{change}"
 
 
 def _amounts(problem: Problem, spoken: ReactorModel) -> Iterator[Row]:

@@ -332,7 +332,7 @@ def _arrhenius(fitted: _Fitted) -> tuple[Curve, ...]:
     """Each constant with a temperature dependence over the temperatures of the data, with its band from the joint covariance."""
     problem = fitted.problem
     chosen = [i for i, constant in enumerate(problem.constants) if constant.thermal]
-    T = temperatures(problem.campaign)
+    T = temperatures(problem.spoken, problem.campaign)
     if not chosen or T is None:
         return ()
     low, high = float(np.min(T)), float(np.max(T))

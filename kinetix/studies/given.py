@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from kinetix.parameters import Number, TemperatureLaw
+from kinetix.reactors import EnergyBalance
 from kinetix.studies.chemistry import Specification
 from kinetix.units import Quantity
 
@@ -19,6 +20,29 @@ class Amounts:
 
 
 @dataclass(frozen=True)
+class HeatGiven:
+    """An energy balance as written.
+
+    Attributes:
+        balance: how heat is exchanged.
+        enthalpies: of reaction by reaction; those that follow from an equilibrium constant are not among them.
+        molar: heat capacities by species; empty where `volumetric` is of the whole fluid.
+        volumetric: heat capacity per volume of the rest of the fluid, or of the whole; None: nothing else is in it.
+        T_ref: temperature at which the enthalpies hold, K.
+        exchange: UA or UA/V; None for an adiabatic reactor.
+        coolant_flow: heat capacity flow of the coolant; None: it keeps its temperature.
+    """
+
+    balance: EnergyBalance
+    enthalpies: Mapping[str, Number]
+    molar: Mapping[str, Number]
+    volumetric: Number | None
+    T_ref: float
+    exchange: Number | None
+    coolant_flow: Number | None
+
+
+@dataclass(frozen=True)
 class Given:
     """Constants and amounts as written.
 
@@ -26,9 +50,11 @@ class Given:
         constants: of the laws, by full name (`r1.k`).
         named: constants with names of their own.
         feed, initial: amounts.
+        heat: of the energy balance, where there is one.
     """
 
     constants: Mapping[str, Specification]
     named: Mapping[str, TemperatureLaw]
     feed: Amounts
     initial: Amounts
+    heat: HeatGiven | None = None

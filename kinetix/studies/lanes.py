@@ -9,7 +9,7 @@ from kinetix.errors import ConditionError, Problems, nearest
 from kinetix.experiments import Campaign
 from kinetix.padding import padded
 from kinetix.rates import ON_STREAM
-from kinetix.reactors import IDEAL_GAS
+from kinetix.reactors import IDEAL_GAS, EnergyBalance
 from kinetix.simulation import ExplicitModel, ReactorModel, Spoken
 
 PLACEHOLDER_TEMPERATURE = 298.15
@@ -42,7 +42,9 @@ def lane_arrays(
     """
     size = len(campaign.experiments)
     lanes: dict[str, np.ndarray] = {"times": np.asarray(campaign.times, dtype=float)}
-    if "T" in campaign.programs:
+    if isinstance(spoken, ReactorModel) and spoken.energy is not None:
+        lanes.update(_heated(spoken, spoken.energy, campaign))
+    elif "T" in campaign.programs:
         lanes["program_times"], lanes["program_T"] = campaign.programs["T"]
     elif "T" in campaign.conditions:
         lanes["T"] = np.asarray(campaign.conditions["T"], dtype=float)
@@ -105,6 +107,30 @@ def _check_pressure(campaign: Campaign, total_feed: np.ndarray) -> None:
             f"Experiment '{campaign.experiments[i]}': the feed adds up to {found[i] / 1e5:.5g} bar at {T[i]:.6g} K, but P is"
             f" {P[i] / 1e5:.5g} bar. Give every species of the feed, inert ones too, or correct P."
         )
+
+
+def _heated(spoken: ReactorModel, energy: EnergyBalance, campaign: Campaign) -> dict[str, np.ndarray]:
+    """What an energy balance takes from each experiment: where the temperature starts, the coolant, and what UA is per."""
+    name, given = spoken.reactor.heated_from, campaign.conditions
+    problems = Problems()
+    for needed, what in ((name, f"{name.removeprefix('T_')} temperature"), ("T_coolant", "temperature of the coolant")):
+        if needed not in given and (needed == name or energy.exchange):
+            problems.add(
+                f'{spoken.reactor.name}: no {what}, which [energy] needs. Add a column such as "{needed} [degC]", or write'
+                f' {needed} = "25 degC" under [conditions].'
+            )
+    if energy.exchange == "UA" and "V" not in given:
+        problems.add(
+            f'{spoken.reactor.name}: UA without the volume V of the fluid. Add a column such as "V [L]", or write V = "10 L" under'
+            ' [conditions], or "UA/V" in the place of UA under [energy].'
+        )
+    problems.raise_if_any(ConditionError)
+    start = np.asarray(given[name], dtype=float)
+    return {
+        "T_start": start,
+        "T_coolant": np.asarray(given["T_coolant"], dtype=float) if energy.exchange else start,
+        "exchange_per": 1.0 / np.asarray(given["V"], dtype=float) if energy.exchange == "UA" else np.ones(len(start)),
+    }
 
 
 def _measured_concentrations(spoken: ReactorModel, campaign: Campaign, T: np.ndarray) -> np.ndarray:

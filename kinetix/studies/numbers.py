@@ -190,8 +190,8 @@ def parse_constant(value: object, where: str, symbol: str = "k", *, eyring: bool
         number.number,
         key == "A",
         at,
-        _part(value[energy], f"{stem}.{energy}", MOLAR_ENERGY) if energy is not None else None,
-        _part(value["b"], f"{stem}.b", DIMENSIONLESS) if "b" in value else None,
+        parse_part(value[energy], f"{stem}.{energy}", MOLAR_ENERGY) if energy is not None else None,
+        parse_part(value["b"], f"{stem}.b", DIMENSIONLESS) if "b" in value else None,
         enthalpy=energy == "dH",
     )
 
@@ -259,7 +259,7 @@ def _eyring(value: Mapping[str, Any], where: str, symbol: str) -> TemperatureLaw
     at = parse_temperature(value["at"], f"{stem}.at") if "at" in value else number.at
     if entropic and at is not None:
         raise ParameterError(f"{where}: dS holds at no temperature; 'at' goes with k. Write k = ..., or remove 'at'.")
-    return TemperatureLaw(number.number, entropic, at, _part(value["dH"], f"{stem}.dH", MOLAR_ENERGY), None, eyring=True)
+    return TemperatureLaw(number.number, entropic, at, parse_part(value["dH"], f"{stem}.dH", MOLAR_ENERGY), None, eyring=True)
 
 
 def _reference(value: Mapping[str, Any], symbol: str, number: Written, stem: str) -> float | None:
@@ -275,7 +275,8 @@ def _reference(value: Mapping[str, Any], symbol: str, number: Written, stem: str
     return parse_temperature(value["at"], f"{stem}.at")
 
 
-def _part(value: object, where: str, expect: Dimension) -> Number:
+def parse_part(value: object, where: str, expect: Dimension) -> Number:
+    """A number that is known or estimated, and no name of another."""
     number = parse_number(value, where, expect)
     if isinstance(number, Reference):
         raise ParameterError(f"{where}: expected a quantity or a table with start, found the name '{number.name}'.")

@@ -17,6 +17,7 @@ from kinetix.simulation import Choice, Model, ReactorModel, Spoken, measured_res
 from kinetix.solvers import Options
 from kinetix.studies.amounts import amounts_by_lane
 from kinetix.studies.constants import law_constants, named_positions
+from kinetix.studies.energy import heat_bindings, heat_positions
 from kinetix.studies.given import Given
 from kinetix.studies.lanes import lane_arrays
 from kinetix.studies.measurements import measurements, sigma_meaning
@@ -119,12 +120,15 @@ def assemble(
         check_tolerances(rtol, atol)
     if campaign.mask.any():
         campaign = replace(campaign, notes=(*campaign.notes, *without_column(spoken, campaign), *meanings(spoken)))
-    book = ConstantBook(reference_temperature(campaign), reporting_of(campaign, given))
+    book = ConstantBook(reference_temperature(spoken, campaign), reporting_of(campaign, given))
     named = named_positions(book, spoken, given, problems)
     laws: tuple[Law, ...] = spoken.laws if isinstance(spoken, ReactorModel) else ()
     position = law_constants(book, spoken, given, named, problems) if isinstance(spoken, ReactorModel) else {}
     feed, feed_positions = amounts_by_lane(book, spoken, campaign, given.feed, "feed", problems)
     initial, initial_positions = amounts_by_lane(book, spoken, campaign, given.initial, "initial", problems)
+    heat_places = None
+    if isinstance(spoken, ReactorModel) and given.heat is not None:
+        heat_places = heat_positions(book, given.heat, spoken.network, position, problems)
     problems.raise_if_any(InputError)
     table = book.table()
     names = responses(spoken, campaign)
@@ -155,7 +159,10 @@ def assemble(
         kinetics, rate_order = stack_laws(laws, net.stoichiometry, net.species, lambda i, name: position[f"{net.reactions[i].name}.{name}"])
     n = padded(len(spoken.network.species)) if isinstance(spoken, ReactorModel) else 0
     m = kinetics.stoichiometry.shape[1] if kinetics is not None else 0
-    offsets = {"c": 0, "rate": n, "production": n + m}
+    heat = None
+    if isinstance(spoken, ReactorModel) and given.heat is not None and heat_places is not None:
+        heat = heat_bindings(heat_places, given.heat, spoken.network, rate_order, m, n)
+    offsets = {"c": 0, "rate": n, "production": n + m, "T": n + (m + n if uses_rates else 0)}
     model = Model(
         kinetics=kinetics,
         constants=bindings(book.constants, padded(max(1, len(book.constants)))),
@@ -168,6 +175,7 @@ def assemble(
         uses_rates=uses_rates,
         uses_time_on_stream=any(law.uses_time_on_stream for law in laws),
         options=options or Options(),
+        heat=heat,
     )
     dimensions = {c.name: c.unit.dimension for c in book.constants}
     units, observed, weights, sigmas = measurements(spoken, campaign, names, dimensions, book.reporting)
@@ -244,13 +252,27 @@ def only_measured(problem: Problem) -> Problem:
 
 def temperatures_vary(campaign: Campaign) -> bool:
     """Whether the data hold more than one temperature."""
-    T = temperatures(campaign)
+    T = campaign.programs["T"][1] if "T" in campaign.programs else campaign.conditions.get("T")
     return T is not None and bool(np.ptp(T) > 0)
 
 
-def temperatures(campaign: Campaign) -> np.ndarray | None:
-    """All temperatures of the data, K; None where they hold none."""
+def temperatures(spoken: Spoken, campaign: Campaign) -> np.ndarray | None:
+    """All temperatures of the data, K, in any order; None where they hold none.
+
+    With an energy balance those that were measured, or else those at which it starts.
+    """
+    if isinstance(spoken, ReactorModel) and spoken.energy is not None:
+        measured = _measured_temperatures(campaign)
+        return campaign.conditions.get(spoken.reactor.heated_from) if measured is None else measured
     return campaign.programs["T"][1] if "T" in campaign.programs else campaign.conditions.get("T")
+
+
+def _measured_temperatures(campaign: Campaign) -> np.ndarray | None:
+    """Temperatures that are responses, K; None where none was measured."""
+    column = next((i for i, response in enumerate(campaign.responses) if response.name == "T"), None)
+    if column is None or not campaign.mask[..., column].any():
+        return None
+    return campaign.values[..., column][campaign.mask[..., column]]
 
 
 def conditions_without_effect(problem: Problem) -> list[str]:
@@ -275,7 +297,7 @@ def _temperature_without_effect(problem: Problem) -> list[str]:
     asked = any(c.thermal for c in problem.constants) or mentions_temperature(problem.spoken, problem.responses, problem.campaign)
     if asked or not isinstance(problem.spoken, ReactorModel) or not temperatures_vary(problem.campaign):
         return []
-    T = temperatures(problem.campaign)
+    T = temperatures(problem.spoken, problem.campaign)
     assert T is not None
     own = [c for c in problem.constants if c.reference != FROM_LANE]
     names = [c.name for c in own if not problem.table.fixed[c.reference]] or [c.name for c in own]
@@ -304,17 +326,24 @@ def reporting_of(campaign: Campaign, given: Given) -> Reporting:
     return Reporting(concentration, time_of(campaign), time_unit_of(stream) if stream is not None else None)
 
 
-def reference_temperature(campaign: Campaign) -> float | None:
+def reference_temperature(spoken: Spoken, campaign: Campaign) -> float | None:
     """Harmonic mean of the temperatures of all measured values, K; of all experiments where nothing is measured. None without T.
+
+    With an energy balance it is that of the measured temperatures, or else of those at which it starts.
 
     At it the estimates of ln k and Ea of equally weighted ln k are uncorrelated (Schwaab & Pinto 2007).
 
     Raises:
         ConditionError: a temperature that is not above 0 K.
     """
+    if isinstance(spoken, ReactorModel) and spoken.energy is not None:
+        found = temperatures(spoken, campaign)
+        if found is not None and np.all(found > 0):
+            return len(found) / fsum(1.0 / found)
+        return None
     if "T" in campaign.programs:
-        times, temperatures = campaign.programs["T"]
-        T = np.stack([np.interp(t, x, y) for t, x, y in zip(campaign.times, times, temperatures, strict=True)])
+        times, nodes = campaign.programs["T"]
+        T = np.stack([np.interp(t, x, y) for t, x, y in zip(campaign.times, times, nodes, strict=True)])
     elif "T" in campaign.conditions:
         T = np.broadcast_to(np.asarray(campaign.conditions["T"])[:, None], campaign.times.shape)
     else:

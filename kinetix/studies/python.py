@@ -33,11 +33,12 @@ from kinetix.studies.building import (
 )
 from kinetix.studies.chemistry import chemistry, constants_of
 from kinetix.studies.direct import place_parameters, with_missing_constants
+from kinetix.studies.energy import balance_of, heat_of
 from kinetix.studies.fitting import fit_problem
 from kinetix.studies.given import Given
 from kinetix.studies.problem import Problem, assemble, temperatures_vary
 from kinetix.studies.responses import check_response_names, check_time_on_stream
-from kinetix.studies.schema import reaction_sections
+from kinetix.studies.schema import EnergySection, energy_section, reaction_sections
 from kinetix.studies.searching import FitLimits
 from kinetix.studies.simulating import simulate_problem
 from kinetix.units import CONCENTRATION, Dimension, parse_quantity, parse_unit
@@ -54,6 +55,7 @@ class ReactorSetup:
         orders: orders by reaction and species.
         responses: measured quantities as formulas.
         basis: what the rates are per, and of which amounts.
+        energy: the energy balance from which the temperature follows; None where the temperature is given.
     """
 
     network: Network
@@ -62,6 +64,7 @@ class ReactorSetup:
     orders: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     responses: Mapping[str, str] = field(default_factory=dict)
     basis: Basis = VOLUME_BASIS
+    energy: EnergySection | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.network, Network):
@@ -70,7 +73,8 @@ class ReactorSetup:
     def vocabulary(self) -> Vocabulary:
         """What a data file for this reactor may hold; formulas are checked when a problem is put together."""
         responses: dict[str, Dimension | None] = dict.fromkeys(self.responses)
-        plain = ReactorModel(self.network, self.reactor, (), {}, self.basis).vocabulary({})
+        balance = None if self.energy is None else balance_of(self.energy, self.reactor, self.basis)
+        plain = ReactorModel(self.network, self.reactor, (), {}, self.basis, balance).vocabulary({})
         return replace(plain, responses={**plain.responses, **responses})
 
 
@@ -83,8 +87,9 @@ def CSTR(
     basis: str = "volume",
     amounts: str = "concentration",
     tanks: int = 1,
+    energy: Mapping[str, Any] | None = None,
 ) -> ReactorSetup:
-    """A stirred tank at steady state, isothermal, constant density: 0 = (c_feed - c)/tau + nu r.
+    """A stirred tank at steady state, constant density: 0 = (c_feed - c)/tau + nu r, isothermal or with an energy balance.
 
     Args:
         network: reactions, from `parse_network`.
@@ -94,12 +99,14 @@ def CSTR(
         basis: what rates are per: "volume", "catalyst_mass" or "catalyst_area"; "turnover" where rates are measured.
         amounts: what rate laws without a formula are functions of: "concentration" or "partial_pressure".
         tanks: how many equal tanks in series share the residence time.
+        energy: the energy balance as under `[energy]` of a study: `{"type": "adiabatic", "heat_capacity": "4.18 MJ/m^3/K"}`. The
+            temperature is then an answer, `T_feed` a condition, and every reaction has its `r1.dHr`.
 
     >>> import kinetix as kx
     >>> kx.CSTR(kx.parse_network("A -> B")).reactor.name
     'cstr'
     """
-    return _setup(network, TANK, rates, orders, responses, basis_of(basis, amounts), tanks=tanks)
+    return _setup(network, TANK, rates, orders, responses, basis_of(basis, amounts), tanks=tanks, energy=energy)
 
 
 def Batch(
@@ -110,18 +117,20 @@ def Batch(
     responses: Mapping[str, str] | None = None,
     basis: str = "volume",
     amounts: str = "concentration",
+    energy: Mapping[str, Any] | None = None,
 ) -> ReactorSetup:
-    """A closed reactor of constant volume, with constant or measured temperature: dc/dt = nu r.
+    """A closed reactor of constant volume, with constant or measured temperature or with an energy balance: dc/dt = nu r.
 
     Args:
         network: reactions, from `parse_network`.
-        rates, orders, responses, basis, amounts: as for `CSTR`; formulas may use initial[A].
+        rates, orders, responses, basis, amounts, energy: as for `CSTR`; formulas may use initial[A], and the temperature starts at
+            `T_initial`.
 
     >>> import kinetix as kx
     >>> kx.Batch(kx.parse_network("A -> B")).reactor.timed
     True
     """
-    return _setup(network, BATCH, rates, orders, responses, basis_of(basis, amounts))
+    return _setup(network, BATCH, rates, orders, responses, basis_of(basis, amounts), energy=energy)
 
 
 def Differential(
@@ -235,8 +244,11 @@ def _setup(
     basis: Basis,
     density: str | None = None,
     tanks: int | None = None,
+    energy: Mapping[str, Any] | None = None,
 ) -> ReactorSetup:
-    return ReactorSetup(network, reactor_of(reactor.name, basis, density, tanks), rates or {}, orders or {}, responses or {}, basis)
+    section = None if energy is None else energy_section(energy)
+    book = reactor_of(reactor.name, basis, density, tanks)
+    return ReactorSetup(network, book, rates or {}, orders or {}, responses or {}, basis, section)
 
 
 def estimate(
@@ -474,14 +486,17 @@ def put_together(
         with_missing_constants(reactor.network, placed.reactions, temperatures_vary(campaign), functions)
     sections = reaction_sections({name: {**section, "balance": "off"} for name, section in placed.reactions.items()})
     chemical = chemistry(sections, placed.named, formulas=False, basis=reactor.basis, functions=functions)
-    spoken = ReactorModel(chemical.network, reactor.reactor, chemical.laws, response_formulas(reactor.responses), reactor.basis)
+    heat = heat_of(reactor.energy, sections, chemical.network.species, reactor.reactor, reactor.basis)
+    formulas = response_formulas(reactor.responses)
+    spoken = ReactorModel(chemical.network, reactor.reactor, chemical.laws, formulas, reactor.basis, heat and heat.balance)
     if reactor.reactor.measures_rates and any(column.name in reactor.network.species for column in campaign.responses):
         raise DataError(
             "The data were read for another reactor: here concentrations are conditions. Read them with read_csv(path, reactor)."
         )
     check_time_on_stream(spoken)
     check_response_names(spoken, {name: unit.dimension for name, spec in chemical.named.items() if (unit := unit_of(spec.value))})
-    given = Given(chemical.constants, chemical.named, amounts_of(placed.feed, "feed"), amounts_of(placed.initial, "initial"))
+    feed, initial = amounts_of(placed.feed, "feed"), amounts_of(placed.initial, "initial")
+    given = Given(chemical.constants, chemical.named, feed, initial, heat)
     options = Options(rtol=rtol, max_steps=max_steps)
     put = assemble(spoken, campaign, given, title=title, sigma=sigma, options=options, rtol=rtol, atol=atol, responses=responses)
     check_solver(reactor.reactor, [name for name, changed in (("rtol", rtol != 1e-8), ("max_steps", max_steps != 10_000)) if changed], "")

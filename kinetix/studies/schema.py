@@ -35,6 +35,9 @@ class ReactionSection(_Section):
         default=None,
         description="constant of deactivation: the rate falls with the time on stream as exp(-kd t_on_stream); with its own A or k, Ea, at",
     )
+    dHr: Any = Field(
+        default=None, description="enthalpy of reaction of the equation as written, for [energy]; below zero where heat is released"
+    )
     law: str | dict[str, Any] | None = Field(
         default=None,
         description='a named rate law, for example "michaelis_menten" or { type = "langmuir_hinshelwood", adsorbed = ["A"], sites = 2 }',
@@ -56,6 +59,24 @@ class ReactorSection(_Section):
     tanks: int | None = Field(default=None, gt=0, description="cstr: how many equal tanks in series share the residence time; default: 1")
     amounts: str = Field(
         default="concentration", description="what mass action, orders and named laws are functions of: concentration or partial_pressure"
+    )
+
+
+class EnergySection(_Section):
+    """The energy balance from which the temperature follows; without it the temperature is given."""
+
+    type: str = Field(description="adiabatic or jacket")
+    heat_capacity: Any = Field(
+        default=None,
+        description="of the fluid per volume, rho cp; or a table of molar ones by species, with `solvent` per volume for the rest",
+    )
+    at: Any = Field(default=None, description="temperature at which the enthalpies of reaction hold, beside heat capacities by species")
+    UA: Any = Field(default=None, description="heat transfer coefficient times area of a jacket, beside the volume V")
+    UA_per_volume: Any = Field(default=None, alias="UA/V", description="the same per volume of the fluid")
+    coolant_flow: Any = Field(
+        default=None,
+        description="heat capacity flow m cp of the coolant through a well-mixed jacket, which it enters at T_coolant; default: the jacket"
+        " has T_coolant",
     )
 
 
@@ -153,6 +174,7 @@ class Study(_Section):
     )
     reactions: dict[str, ReactionSection] = Field(default_factory=dict)
     reactor: ReactorSection | None = None
+    energy: EnergySection | None = None
     conditions: dict[str, Any] = Field(default_factory=dict, description="what is constant over the data: T, tau, P, feed, ...")
     initial: dict[str, Any] = Field(default_factory=dict, description="initial concentrations; `default` for the species not named")
     responses: dict[str, str] = Field(default_factory=dict, description='measured quantities as formulas: conversion = "1 - [A]/feed[A]"')
@@ -206,6 +228,21 @@ def reaction_sections(sections: Mapping[str, Mapping[str, Any]]) -> dict[str, Re
                 problems.add(_sentence("", ("reactions", name, *path), problem))
     problems.raise_if_any(StudyError)
     return out
+
+
+def energy_section(section: Mapping[str, Any]) -> EnergySection:
+    """An `[energy]` that comes from no file.
+
+    Raises:
+        StudyError: unknown or missing keys and wrong types, all at once.
+
+    >>> energy_section({"type": "adiabatic", "heat_capacity": "4.18 MJ/m^3/K"}).type
+    'adiabatic'
+    """
+    try:
+        return EnergySection.model_validate(dict(section))
+    except ValidationError as error:
+        raise StudyError(*(_sentence("", ("energy", *path), problem) for path, problem in _first_by_path(error))) from None
 
 
 def place(path: Iterable[str | int]) -> str:
@@ -281,6 +318,7 @@ def _section(path: tuple[str, ...]) -> type[BaseModel] | None:
     sections: dict[str, type[BaseModel]] = {
         "reactions": ReactionSection,
         "reactor": ReactorSection,
+        "energy": EnergySection,
         "data": DataSection,
         "fit": FitSection,
         "simulate": SimulateSection,

@@ -116,7 +116,7 @@ def characteristic_scales(problem: Problem) -> Scales:
     if any(concentrations) and measured.size:
         amounts.append(np.abs(problem.observed[..., concentrations]).max())
     concentration = max([float(a) for a in amounts if a > 0], default=1000.0)
-    T = np.median(lanes["T"] if "T" in lanes else lanes["program_T"])
+    T = np.median(next(lanes[name] for name in ("T", "program_T", "T_start") if name in lanes))
     assert isinstance(problem.spoken, ReactorModel)
     return Scales(
         concentration,
@@ -160,7 +160,7 @@ def start_range(parameter: Parameter, scales: Scales) -> Range:
     """
     dimension, name = parameter.unit.dimension, parameter.name
     if dimension == MOLAR_ENERGY:
-        lower, upper = ENTHALPIES if name.endswith(".dH") else ENERGIES
+        lower, upper = ENTHALPIES if name.endswith((".dH", ".dHr")) else ENERGIES
     elif parameter.scale == "linear" and dimension.dimensionless:
         lower, upper = ORDERS
     else:

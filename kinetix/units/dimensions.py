@@ -76,9 +76,17 @@ _ABOVE = ("energy", "pressure", "amount", "mass", "volume", "area", "length", "t
 _BELOW = ("volume", "area", "length", "mass", "amount", "temperature", "current", "luminosity", "time", "pressure", "energy")
 
 
+_PER_KELVIN = tuple((word, Fraction(power)) for word, power in (("energy", 1), ("volume", -1), ("temperature", -1)))
+"""A volumetric heat capacity, of which nobody speaks as a pressure per temperature."""
+
+
 @lru_cache(maxsize=1024)
 def words(dimension: Dimension) -> tuple[tuple[str, Fraction], ...]:
     """A dimension as powers of what people speak of: the shortest product, with energy, pressure, volume and area where they fit."""
+    if dimension == ENERGY / VOLUME / TEMPERATURE:
+        return _PER_KELVIN
+    if dimension == ENERGY / VOLUME / TEMPERATURE / TIME:
+        return (*_PER_KELVIN, ("time", Fraction(-1)))
     mass = dimension.mass
     pressures = dict.fromkeys((Fraction(0), mass, mass + 1, mass - 1))
     candidates = (

@@ -78,6 +78,10 @@ def test_settings_mean_something(document):
             if any("kd" in reaction or "t_on_stream" in reaction.get("rate", "") for reaction in block["reactions"].values()):
                 tank = {"T": "350 K", "tau": "1 min", "t_on_stream": "1 h", "feed": {"default": "1 mol/L"}}
                 closed = {"reactor": {"type": "cstr", **basis}, "conditions": tank}
+            if "energy" in block:
+                closed["conditions"] |= {"T_initial": "300 K", "T_coolant": "290 K", "V": "1 L"}
+                closed = {**closed, "energy": block["energy"]}
+                del closed["conditions"]["T"]
             kept = {name: block[name] for name in ("schema", "reactions", "parameters", "formulas") if name in block}
             build_problem(parse_study(kept | closed, document), [])
 

@@ -10,6 +10,7 @@ from kinetix.network import Kinetics, parse_network, stack_laws
 from kinetix.padding import padded
 from kinetix.rates import Thermal, mass_action
 from kinetix.reactors import Lane, Reactor, States
+from kinetix.reactors.energy import Heat
 from kinetix.solvers import Options
 
 OPTIONS = Options(rtol=1e-10)
@@ -41,5 +42,6 @@ def filled(*c: float) -> np.ndarray:
 
 def solved(reactor: Reactor, text: str, constants: Thermal, **lane: object) -> States:
     """What a reactor of one lane does."""
-    arrays: Lane = {"atol": jnp.asarray(1e-10), **{name: jnp.asarray(value, float) for name, value in lane.items()}}
+    given = {name: value if isinstance(value, Heat) else jnp.asarray(value, float) for name, value in lane.items()}
+    arrays: Lane = {"atol": jnp.asarray(1e-10), **given}
     return reactor.solve(kinetics(text), constants, arrays, OPTIONS)

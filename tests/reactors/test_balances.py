@@ -5,22 +5,28 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from kinetix.rates import constants_at
+from kinetix.rates import Thermal, constants_at
 from kinetix.reactors.balances import (
     Contents,
     Filling,
     Flow,
     Gas,
+    Heated,
+    HeatedFlow,
     along_gas,
     along_gas_jacobian,
     closed,
+    closed_heated,
+    closed_heated_jacobian,
     closed_jacobian,
     fed,
     fed_jacobian,
     through_flow,
+    through_flow_heated,
+    through_flow_heated_jacobian,
     through_flow_jacobian,
 )
-from kinetix.reactors.energy import Isothermal, Programmed
+from kinetix.reactors.energy import Heat, Isothermal, Programmed
 from kinetix.solvers.scalars import Layout, entries, read, recorded
 from tests.reactors.contents import constant_at, filled, kinetics, thermal
 
@@ -105,3 +111,46 @@ def test_balances_can_be_read_as_scalars(name):
     program = recorded(lambda x: entries(np.ravel(read(both, *layout.unpacked(x)))), layout.types)
     found = np.stack(program([x for part in lanes for x in jnp.asarray(part).reshape(3, -1).T]), axis=1)
     np.testing.assert_allclose(found, jax.vmap(both)(*lanes), rtol=1e-12, atol=1e-14)
+
+
+def test_jacobians_of_energy_balances():
+    t, y = jnp.asarray(0.0), jnp.asarray([*filled(300.0, 200.0, 5.0), 345.0])
+    numbers = (330.0, np.array([-80e3, 30e3, 0.0, 0.0]), filled(150.0, 100.0, 250.0), 2e6, 298.15, 700.0, 290.0)
+    heated = Heated(kinetics(TEXT), CONSTANTS, Heat(*map(jnp.asarray, numbers)))
+    flow = HeatedFlow(heated, jnp.asarray(50.0), filled(1000.0, 0.0, 1.0))
+    for balance, jacobian, args in (
+        (closed_heated, closed_heated_jacobian, heated),
+        (through_flow_heated, through_flow_heated_jacobian, flow),
+    ):
+        exact = jax.jacfwd(balance, argnums=1)(t, y, args)
+        np.testing.assert_allclose(jacobian(t, y, args), exact, rtol=1e-13, atol=1e-17)
+
+
+@pytest.mark.parametrize(
+    ("balance", "jacobian", "flows"),
+    [(closed_heated, closed_heated_jacobian, False), (through_flow_heated, through_flow_heated_jacobian, True)],
+    ids=["closed", "through flow"],
+)
+def test_energy_balances_as_scalars(balance, jacobian, flows):
+    """The engine for ensembles reads them: no loop, no branch, no search in them."""
+    network = kinetics(TEXT)
+
+    def both(y, constants, numbers):
+        thermal = Thermal(constants, CONSTANTS.exponent, CONSTANTS.energy, CONSTANTS.T_ref, CONSTANTS.inverse_T_ref)
+        start, volumetric, T_ref, exchange, coolant, tau = numbers
+        enthalpies = 1e5 * constants[0] * jnp.array([-1.0, 0.5, 0.0, 0.0])
+        heat = Heat(start, enthalpies, filled(150.0, 90.0, 250.0), volumetric, T_ref, exchange, coolant)
+        args = Heated(network, thermal, heat)
+        args = HeatedFlow(args, tau, filled(1000.0, 0.0, 1.0)) if flows else args
+        return jnp.concatenate([balance(0.0, y, args)[None], jacobian(0.0, y, args)])
+
+    rng = np.random.default_rng(4)
+    lanes = (
+        rng.uniform(1, 9, (3, 5)) + np.array([0, 0, 0, 0, 340.0]),
+        rng.uniform(0.1, 1, (3, 2)),
+        np.array([330.0, 2e6, 298.15, 700.0, 290.0, 50.0]) * rng.uniform(0.9, 1.1, (3, 1)),
+    )
+    layout = Layout.of_lanes(tuple(jax.ShapeDtypeStruct((1, *part.shape[1:]), float) for part in lanes))
+    program = recorded(lambda x: entries(np.ravel(read(both, *layout.unpacked(x)))), layout.types)
+    found = np.stack(program([x for part in lanes for x in jnp.asarray(part).reshape(3, -1).T]), axis=1)
+    np.testing.assert_allclose(found, jax.vmap(both)(*lanes).reshape(3, -1), rtol=1e-12, atol=1e-14)

@@ -20,13 +20,13 @@ def problems(**change):
     [
         (
             {"reacter": {"type": "cstr"}},
-            "study.toml, reacter: unknown key 'reacter'. Known: schema, title, formulas, reactions, reactor, conditions, initial,"
+            "study.toml, reacter: unknown key 'reacter'. Known: schema, title, formulas, reactions, reactor, energy, conditions, initial,"
             " responses, noise, data, model, parameters, fit, simulate, solver. Did you mean 'reactor'?",
         ),
         (
             {"reactions": {"r1": {"equation": "A -> B", "order": {"A": 1}}}},
-            "study.toml, [reactions] r1.order: unknown key 'order'. Known: equation, k, A, Ea, dH, dS, b, at, kf, kr, K, kd, law, rate, "
-            "parameters,"
+            "study.toml, [reactions] r1.order: unknown key 'order'. Known: equation, k, A, Ea, dH, dS, b, at, kf, kr, K, kd, dHr, law,"
+            " rate, parameters,"
             " orders, balance. Did you mean 'orders'?",
         ),
         (
