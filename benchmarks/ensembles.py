@@ -237,18 +237,19 @@ class Elsewhere:
 
     def __init__(self, python: str, peer: Peer, problem: Path, lanes: int) -> None:
         self.answer = problem.with_name(f"{peer.program}-{peer.rtol}-{'-'.join(peer.method)}.npy")
-        self.errors = tempfile.TemporaryFile("w+")
+        self.errors = self.answer.with_suffix(".txt")
         tolerances = (str(peer.rtol), str(peer.rtol * ATOL / RTOL))
         command = [python, str(HERE / "peers" / peer.program), str(problem), str(self.answer), str(lanes), *tolerances, *peer.method]
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors, text=True)
+        with self.errors.open("w") as stderr:
+            self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=stderr, text=True)
         self.line()
 
     def line(self) -> str:
         """The next line printed."""
         text = self.process.stdout.readline() if self.process.stdout else ""
         if not text:
-            self.errors.seek(0)
-            raise SystemExit(f"{' '.join(map(str, self.process.args))} ended with {self.process.wait()}:\n{self.errors.read()}")
+            code = self.process.wait()
+            raise SystemExit(f"{' '.join(map(str, self.process.args))} ended with {code}:\n{self.errors.read_text()}")
         return text
 
     def once(self) -> tuple[float, float]:
@@ -263,7 +264,6 @@ class Elsewhere:
 
     def __exit__(self, *_: object) -> None:
         self.process.communicate()
-        self.errors.close()
 
 
 # The parts: each prepares its cases and gives what shows them
