@@ -75,7 +75,7 @@ class Sizes(NamedTuple):
     chains: tuple[int, ...] = (5, 10, 20)
 
 
-QUICK = Sizes(batch=128, diffrax=4, scipy=2, radau=1, order=192, times=2, chains=(3,))
+QUICK = Sizes(batch=128, diffrax=4, scipy=2, radau=1, order=128, times=2, chains=(3,))
 
 
 class Peer(NamedTuple):

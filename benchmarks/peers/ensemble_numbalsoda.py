@@ -24,7 +24,9 @@ def ends(y0, k, times, rtol, atol):
     result = np.empty_like(y0)
     for lane in numba.prange(y0.shape[0]):
         states, succeeded = lsoda(ADDRESS, y0[lane], times, k[lane], rtol, atol)
-        result[lane] = states[-1] if succeeded else np.nan
+        result[lane] = states[-1]
+        if not succeeded:
+            result[lane] = np.nan
     return result
 
 
