@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import platform
 import resource
 import statistics
 import subprocess
@@ -20,14 +19,14 @@ import sys
 import tempfile
 import time
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
+
+from shared.surroundings import conclude, introduce, version_of
 
 HERE = Path(__file__).resolve().parent
 EXAMPLE = HERE.parent / "examples" / "tank"
 PARTS = ("import", "trace", "compile", "run")
 SAME = 1e-5  # relative difference of rate constants up to which it is the same answer
-BUSY = 0.7  # load average of one minute above which the figures are for orientation only
 
 PEERS = {
     "lmfit + SciPy": ("tank_lmfit.py", "lmfit", "lmfit"),
@@ -94,13 +93,6 @@ def run_peer(case: Case, program: str, python: str) -> None:
     case.constants = told["k"]
 
 
-def version_of(python: str, module: str) -> str | None:
-    """The version of an installed package, None where it cannot be imported."""
-    program = f"import {module}; print({module}.__version__)"
-    result = subprocess.run([python, "-c", program], capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)
-    return result.stdout.strip() if result.returncode == 0 else None
-
-
 def measure(rounds: int, python: str) -> dict[str, Case]:
     """All cases, round by round."""
     found: dict[str, str | None] = {name: version_of(python, module) for name, (_, module, _) in PEERS.items()}
@@ -153,16 +145,11 @@ def main() -> None:
         "--peers", default=sys.executable, metavar="PYTHON", help="interpreter that has the other tools (default: this one)"
     )
     wanted = parser.parse_args()
-    load = os.getloadavg()[0]
-    print(
-        f"{datetime.now(UTC):%Y-%m-%d}, {platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}, load {load:.2f}"
-    )
-    print(f"kinetix: {version_of(sys.executable, 'kinetix')}, jax {version_of(sys.executable, 'jax')}")
+    load = introduce()
     cases = measure(wanted.rounds, wanted.peers)
     check_same_answer(cases)
     show(cases)
-    if load > BUSY:
-        print(f"\nThe machine was busy when this began (load {load:.2f}): for orientation only.")
+    conclude(load)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """Benchmarks start, and the fits that they compare with are the same fits."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -28,3 +29,32 @@ def test_the_peer_without_a_package_of_its_own_finds_the_published_constants():
     told = json.loads(output(str(BENCHMARKS / "peers" / "tank_scipy.py"), str(REPOSITORY / "examples/tank/data.csv")).splitlines()[-1])
     assert told["k"] == pytest.approx([5 / 6, 5 / 3, 1 / 6000], rel=1e-4)
     assert set(told["split"]) == {"import", "build", "run"}
+
+
+def quick(*parts: str) -> str:
+    return output(str(BENCHMARKS / "ensembles.py"), "--quick", "--rounds", "1", "--parts", *parts)
+
+
+@pytest.mark.slow
+def test_ensembles_find_the_same_states_and_slopes():
+    """The program itself ends where Radau, a peer or a central difference disagrees; here what it says is read, without the clock."""
+    told = quick("batch", "sensitivities", "times", "order")
+    assert float(re.search(r"Radau on 1 lanes differs by (\S+) tolerances", told)[1]) < 1e-2
+    assert re.search(r"^numbalsoda LSODA, 2 threads: (not installed, left out \(pip install numbalsoda\)|\S+)", told, re.MULTILINE)
+    rows = re.findall(r"^(kinetix|SciPy LSODA, loop) .* (128|2)   (\S+), (\S+)$", told, re.MULTILINE)
+    (_, _, median, p99), (_, _, loop_median, _) = rows
+    assert float(median) < float(p99) < 1
+    assert float(loop_median) < 100
+    lost = [float(share) for share in re.findall(r"(\S+)%$", told, re.MULTILINE)]
+    assert len(lost) == 3
+    assert lost[0] > lost[2] >= 0
+    for goal in ("p99 of error/tolerance", "8 sensitivities / kinetix", "2 times / kinetix", "sorted / as given", "lane-steps lost"):
+        assert re.search(rf"^goal: .*{goal}.*: (met|MISSED)$", told, re.MULTILINE), goal
+
+
+@pytest.mark.slow
+def test_first_calls_of_ensembles_are_taken_apart():
+    told = quick("first", "sizes")
+    for row in ("empty cache", "warm cache", " 3 species"):
+        assert re.search(rf"^{row} .*: trace \S+, compile \S+, run \S+; CPU \S+; before that, import \S+$", told, re.MULTILINE), row
+    assert len(re.findall(r"^goal: trace and compile", told, re.MULTILINE)) == 2

@@ -1,0 +1,576 @@
+"""Thousands of stiff batch reactors at once, beside other solvers that solve the same lanes in the same run.
+
+    python benchmarks/ensembles.py [--rounds 5] [--parts batch ...] [--peers PYTHON] [--quick]
+
+Every round runs each solver once, one after the other, so that a change of the machine's load meets all of them. Printed are medians of the
+rounds (with the smallest and the largest) per system: CPU time of the process, all threads together, and wall time; ratios; and the goals
+beside them. Errors are told in units of the tolerance, against kinetix at 1e-12, which SciPy's Radau has to confirm first. A tool that is
+not installed is said and left out. A tool that finds other states, or a derivative that differences do not confirm, ends the run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import_began = time.perf_counter()
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from shared.surroundings import conclude, introduce, version_of
+
+import kinetix as kx
+from kinetix.network import production, production_jacobian, stack_laws
+from kinetix.rates import mass_action
+from kinetix.solvers import Options, Solution, System, integrate_ensemble, native
+from kinetix.solvers.ensemble import LANES_IN_BLOCK
+
+IMPORTED = time.perf_counter() - import_began
+
+HERE = Path(__file__).resolve().parent
+PARTS = {
+    "batch": "beside numbalsoda, diffrax and SciPy",
+    "sensitivities": "derivatives of the end state, relative to the plain solve",
+    "times": "twenty output times, relative to the end only",
+    "order": "lanes in the order given, sorted, sorted by the steps of the last run",
+    "first": "the first call, with an empty cache of compiled programs and with a warm one",
+    "sizes": "the first call for chains of 5, 10, 20 species",
+}
+
+BATCH = "A + B -> C; C -> A + B; C -> D; D + A -> E"
+LN_A = np.array([18.0, 20.0, 14.0, 22.0])
+EA = np.array([55e3, 80e3, 60e3, 75e3])  # J/mol
+R = 8.314  # J/mol/K, as rounded in the task
+END = 1000.0  # s
+RTOL, ATOL = 1e-6, 1e-9
+TIGHT = 1e-12
+SEED = 20
+OTHER = 1000.0  # tolerances: a tool whose median lane is further off solved something else
+CONFIRMED = 10.0  # the same, in units of RTOL/1000: how far Radau at 1e-12 may be from kinetix at 1e-12
+SLOPE = 1e-5  # largest difference between a derivative and a central difference
+
+
+class Sizes(NamedTuple):
+    """How many lanes each solver gets, and how long the chains are."""
+
+    batch: int = 8192
+    diffrax: int = 256
+    scipy: int = 24
+    radau: int = 4
+    order: int = 16384
+    times: int = 20
+    chains: tuple[int, ...] = (5, 10, 20)
+
+
+QUICK = Sizes(batch=128, diffrax=4, scipy=2, radau=1, order=128, times=2, chains=(3,))
+
+
+class Peer(NamedTuple):
+    """Another tool: its program, the package it imports, what pip calls it, its tolerance, a name of its method."""
+
+    program: str
+    module: str
+    package: str
+    rtol: float = RTOL
+    method: tuple[str, ...] = ()
+
+
+PEERS = {
+    "numbalsoda LSODA, 2 threads": Peer("ensemble_numbalsoda.py", "numbalsoda", "numbalsoda"),
+    "numbalsoda LSODA, 2 threads, rtol 1e-8": Peer("ensemble_numbalsoda.py", "numbalsoda", "numbalsoda", rtol=1e-8),
+    "diffrax Kvaerno5, vmap": Peer("ensemble_diffrax.py", "diffrax", "diffrax"),
+    "SciPy LSODA, loop": Peer("ensemble_scipy.py", "scipy", "scipy"),
+}
+RADAU = Peer("ensemble_scipy.py", "scipy", "scipy", rtol=TIGHT, method=("Radau",))
+CPU_GOALS = {"numbalsoda LSODA, 2 threads": 8.0, "diffrax Kvaerno5, vmap": 200.0, "SciPy LSODA, loop": 300.0}
+WALL_GOALS = {"numbalsoda LSODA, 2 threads": 5.0}
+
+PLAIN = "kinetix"
+SENSITIVITIES = "kinetix, 8 sensitivities"
+GIVEN, SORTED, BY_STEPS = "as given", "sorted (default)", "sorted by the steps of the last run"
+
+
+# What is solved
+
+
+def system_of(text: str) -> tuple[System, int, int]:
+    """Mass action in a closed, isothermal vessel; args are k [reaction] and T. Also how many species and reactions there are."""
+    network = kx.parse_network(text, formulas=False)
+    laws = [mass_action.law(dict(reaction.reactants)) for reaction in network.reactions]
+    kinetics, _ = stack_laws(laws, network.stoichiometry, network.species, lambda reaction, name: reaction)
+    n = len(network.species)
+    padding = np.zeros(len(kinetics.stoichiometry) - n)
+
+    def rhs(t: Any, y: Any, args: Any) -> Any:
+        return production(kinetics, args["k"], args["T"], jnp.concatenate([y, padding]))[:n]
+
+    def jacobian(t: Any, y: Any, args: Any) -> Any:
+        return production_jacobian(kinetics, args["k"], args["T"], jnp.concatenate([y, padding]))[:n, :n]
+
+    return System(rhs, jacobian, autonomous=True), n, len(laws)
+
+
+def chain(n: int) -> str:
+    """n species: A0 -> A1 -> ..., every third step reversible, every fourth helped by the next species; amounts add up to a constant."""
+    steps = [f"A{i} -> A{i + 1}" for i in range(n - 1)]
+    back = [f"A{i + 1} -> A{i}" for i in range(0, n - 1, 3)]
+    pairs = [f"A{i} + A{i + 1} -> 2 A{i + 2}" for i in range(0, n - 2, 4)]
+    return "; ".join([*steps, *back, *pairs])
+
+
+class Lanes(NamedTuple):
+    """Starts, temperatures and constants of all lanes."""
+
+    y0: np.ndarray
+    T: np.ndarray
+    k: np.ndarray
+
+    @property
+    def args(self) -> dict[str, np.ndarray]:
+        return {"k": self.k, "T": self.T}
+
+
+def arrhenius(ln_A: np.ndarray, Ea: np.ndarray, T: np.ndarray) -> np.ndarray:
+    """k [lane, reaction]."""
+    return np.exp(ln_A - Ea / (R * T[:, None]))
+
+
+def lanes_between(lanes: int, coldest: float, hottest: float) -> Lanes:
+    """Random lanes: T, and A and B between 0.5 and 2."""
+    random = np.random.default_rng(SEED)
+    T = random.uniform(coldest, hottest, lanes)
+    y0 = np.zeros((lanes, 5))
+    y0[:, :2] = random.uniform(0.5, 2.0, (lanes, 2))
+    return Lanes(y0, T, arrhenius(LN_A, EA, T))
+
+
+def ends(lanes: int, times: int = 1) -> np.ndarray:
+    """The output times [lane, time], evenly up to END."""
+    return np.tile(np.linspace(0.0, END, times + 1)[1:], (lanes, 1))
+
+
+# How it is solved by kinetix
+
+at_tolerance, tightly = Options(RTOL, ATOL, 100_000), Options(TIGHT, TIGHT * ATOL / RTOL, 100_000)
+
+
+def solver_of(system: System) -> Any:
+    """(y0, args, times, options, cost=None) -> Solution, compiled."""
+
+    def solve(y0: Any, args: Any, times: Any, options: tuple[Any, Any, Any], cost: Any = None) -> Solution:
+        return integrate_ensemble(system, y0, args, times, options=Options(*options), cost=cost)
+
+    return jax.jit(solve, compiler_options=native.OPTIONS)
+
+
+def numbers(options: Options) -> tuple[Any, Any, Any]:
+    """The options as numbers, so that other values need no other program."""
+    return options.rtol, options.atol, options.max_steps
+
+
+def sensitivities_of(system: System) -> Any:
+    """(y0, args, times, options) -> d end/d (ln A, Ea) [lane, species, parameter], compiled.
+
+    ln k = ln A - Ea/(R T), so both follow from the derivative by ln k of the lane.
+    """
+
+    def solve(y0: Any, args: Any, times: Any, options: tuple[Any, Any, Any]) -> Any:
+        def end(k: Any) -> Any:
+            return integrate_ensemble(system, y0, args | {"k": k}, times, options=Options(*options)).y[:, -1]
+
+        k, T = args["k"], args["T"]
+        by_ln_k = jax.vmap(lambda unit: jax.jvp(end, (k,), (k * unit,))[1], out_axes=-1)(jnp.eye(k.shape[1]))
+        return jnp.concatenate([by_ln_k, -by_ln_k / (R * T[:, None, None])], axis=-1)
+
+    return jax.jit(solve, compiler_options=native.OPTIONS)
+
+
+# Rounds
+
+
+@dataclass
+class Case:
+    """One solver: how it is run once, giving seconds of CPU and wall; what it took, microseconds per system."""
+
+    lanes: int
+    once: Callable[[], tuple[float, float]]
+    cpu: list[float] = field(default_factory=list)
+    wall: list[float] = field(default_factory=list)
+
+    def run(self) -> None:
+        cpu, wall = self.once()
+        self.cpu.append(1e6 * cpu / self.lanes)
+        self.wall.append(1e6 * wall / self.lanes)
+
+
+Cases = dict[str, Case]
+
+
+def here(program: Any, *arguments: Any) -> Callable[[], tuple[float, float]]:
+    """Runs a program of this process, arguments on the device already."""
+    ready = jax.tree.map(jnp.asarray, arguments)
+
+    def once() -> tuple[float, float]:
+        cpu, wall = time.process_time(), time.perf_counter()
+        jax.block_until_ready(program(*ready))
+        return time.process_time() - cpu, time.perf_counter() - wall
+
+    once()
+    return once
+
+
+class Elsewhere:
+    """A peer in a process of its own, which waits between rounds."""
+
+    def __init__(self, python: str, peer: Peer, problem: Path, lanes: int) -> None:
+        self.answer = problem.with_name(f"{peer.program}-{peer.rtol}-{'-'.join(peer.method)}.npy")
+        self.errors = self.answer.with_suffix(".txt")
+        tolerances = (str(peer.rtol), str(peer.rtol * ATOL / RTOL))
+        command = [python, str(HERE / "peers" / peer.program), str(problem), str(self.answer), str(lanes), *tolerances, *peer.method]
+        with self.errors.open("w") as stderr:
+            self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=stderr, text=True)
+        self.line()
+
+    def line(self) -> str:
+        """The next line printed."""
+        text = self.process.stdout.readline() if self.process.stdout else ""
+        if not text:
+            code = self.process.wait()
+            raise SystemExit(f"{' '.join(map(str, self.process.args))} ended with {code}:\n{self.errors.read_text()}")
+        return text
+
+    def once(self) -> tuple[float, float]:
+        assert self.process.stdin
+        self.process.stdin.write("\n")
+        self.process.stdin.flush()
+        told = json.loads(self.line())
+        return told["cpu"], told["wall"]
+
+    def __enter__(self) -> Elsewhere:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.process.communicate()
+
+
+# The parts: each prepares its cases and gives what shows them
+
+Show = Callable[[Cases], None]
+
+
+@dataclass
+class Bench:
+    """What the parts share."""
+
+    sizes: Sizes
+    python: str
+    folder: Path
+    exits: ExitStack
+    cases: Cases = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.system, _, _ = system_of(BATCH)
+        self.solve = solver_of(self.system)
+        self.lanes = lanes_between(self.sizes.batch, 320.0, 420.0)
+        self.times = ends(self.sizes.batch)
+
+    def plain(self) -> None:
+        """The case that others are relative to."""
+        if PLAIN not in self.cases:
+            once = here(self.solve, self.lanes.y0, self.lanes.args, self.times, numbers(at_tolerance))
+            self.cases[PLAIN] = Case(self.sizes.batch, once)
+
+    def end(self, lanes: Lanes, options: Options) -> np.ndarray:
+        """The states at END; a lane that did not get there ends the run."""
+        solution = self.solve(lanes.y0, lanes.args, self.times, numbers(options))
+        check_all_arrived(solution)
+        return np.asarray(solution.y[:, -1])
+
+
+def check_all_arrived(solution: Solution) -> None:
+    """Ends the run where a lane failed."""
+    failed = int(np.sum(np.asarray(solution.status) != kx.Status.SUCCESS))
+    if failed:
+        raise SystemExit(f"kinetix: {failed} of {len(solution.status)} lanes did not arrive.")
+
+
+def errors(y: np.ndarray, reference: np.ndarray) -> np.ndarray:
+    """Root mean square over the species of error/(ATOL + RTOL |y|), by lane; lanes that failed are infinitely wrong."""
+    expected = reference[: len(y)]
+    found = np.sqrt(np.mean(((y - expected) / (ATOL + RTOL * np.abs(expected))) ** 2, axis=1))
+    return np.where(np.isfinite(found), found, np.inf)
+
+
+def prepare_batch(bench: Bench) -> Show:
+    """kinetix and its peers."""
+    sizes = bench.sizes
+    bench.plain()
+    problem = bench.folder / "problem.npz"
+    np.savez(problem, y0=bench.lanes.y0, k=bench.lanes.k, tf=END)
+    reference = bench.end(bench.lanes, tightly)
+    with Elsewhere(sys.executable, RADAU, problem, sizes.radau) as radau:
+        apart = errors(np.load(radau.answer), reference).max()
+    if apart > CONFIRMED / 1000:
+        raise SystemExit(f"SciPy's Radau and kinetix, both at {TIGHT:g}, differ by {apart:.2g} tolerances.")
+    print(f"reference: kinetix at {TIGHT:g}; SciPy's Radau on {sizes.radau} lanes differs by {apart:.1g} tolerances of {RTOL:g}")
+    found = {PLAIN: errors(bench.end(bench.lanes, at_tolerance), reference)}
+    many = {"numbalsoda": sizes.batch, "diffrax": sizes.diffrax, "scipy": sizes.scipy}
+    for name, peer in PEERS.items():
+        version = version_of(bench.python, peer.module)
+        print(f"{name}: {version or f'not installed, left out (pip install {peer.package})'}")
+        if version:
+            elsewhere = bench.exits.enter_context(Elsewhere(bench.python, peer, problem, many[peer.module]))
+            bench.cases[name] = Case(many[peer.module], elsewhere.once)
+            found[name] = errors(np.load(elsewhere.answer), reference)
+    for name, error in found.items():
+        if np.median(error) > OTHER:
+            raise SystemExit(f"{name} is {np.median(error):.2g} tolerances from kinetix in its median lane: not the same systems.")
+    return partial(show_batch, found)
+
+
+def show_batch(found: Mapping[str, np.ndarray], cases: Cases) -> None:
+    """Times, ratios, errors, goals."""
+    width = max(map(len, [*found, "wall microseconds per system"]))
+    print(f"\n{'CPU microseconds per system':{width}}  median (range){'':14}ratio  lanes   error/tolerance: median, p99")
+    reference = statistics.median(cases[PLAIN].cpu)
+    for name, error in found.items():
+        ratio = statistics.median(cases[name].cpu) / reference
+        measured = f"{spread(cases[name].cpu):27} {ratio:6.1f}  {cases[name].lanes:5}"
+        print(f"{name:{width}}  {measured}   {np.median(error):.2f}, {np.quantile(error, 0.99):.2f}")
+    print("wall microseconds per system")
+    quick = statistics.median(cases[PLAIN].wall)
+    for name in found:
+        print(f"{name:{width}}  {spread(cases[name].wall):27} {statistics.median(cases[name].wall) / quick:6.1f}")
+    for name, least in CPU_GOALS.items():
+        if name in found:
+            goal(f"CPU, {name} / kinetix", statistics.median(cases[name].cpu) / reference, at_least=least)
+    for name, least in WALL_GOALS.items():
+        if name in found:
+            goal(f"wall, {name} / kinetix", statistics.median(cases[name].wall) / quick, at_least=least)
+    goal("kinetix, p99 of error/tolerance", float(np.quantile(found[PLAIN], 0.99)), at_most=1.0)
+
+
+def prepare_sensitivities(bench: Bench) -> Show:
+    """The derivatives by the eight Arrhenius parameters, checked by central differences along a random direction."""
+    bench.plain()
+    lanes, solve = bench.lanes, sensitivities_of(bench.system)
+    arguments = (lanes.y0, lanes.args, bench.times, numbers(at_tolerance))
+    direction = np.random.default_rng(SEED).normal(size=(2, len(LN_A))) * np.array([[1.0], [1e3]])
+    h = 1e-4
+    moved = [lanes._replace(k=arrhenius(LN_A + s * h * direction[0], EA + s * h * direction[1], lanes.T)) for s in (1, -1)]
+    forth, back = (bench.end(one, tightly) for one in moved)
+    slope = np.asarray(solve(*arguments)) @ direction.ravel()
+    apart = np.abs(slope - (forth - back) / (2 * h)).max()
+    if not apart < SLOPE:
+        raise SystemExit(f"Sensitivities and central differences at {TIGHT:g} differ by {apart:.2g}.")
+    bench.cases[SENSITIVITIES] = Case(bench.sizes.batch, here(solve, *arguments))
+
+    def show(cases: Cases) -> None:
+        relative("sensitivities of the end state to 8 Arrhenius parameters", cases, SENSITIVITIES, PLAIN, at_most=8.0)
+        print(f"largest difference from central differences along a random direction: {apart:.1g}, slopes up to {np.abs(slope).max():.2g}")
+
+    return show
+
+
+def prepare_times(bench: Bench) -> Show:
+    """Outputs on the way; the last is the end."""
+    bench.plain()
+    name = f"kinetix, {bench.sizes.times} times"
+    arguments = (bench.lanes.y0, bench.lanes.args, ends(bench.sizes.batch, bench.sizes.times), numbers(at_tolerance))
+    solution = bench.solve(*arguments)
+    check_all_arrived(solution)
+    end = bench.end(bench.lanes, at_tolerance)
+    apart = errors(np.asarray(solution.y[:, -1]), end).max()
+    if apart > OTHER:
+        raise SystemExit(f"The end states with and without outputs on the way differ by {apart:.2g} tolerances.")
+    bench.cases[name] = Case(bench.sizes.batch, here(bench.solve, *arguments))
+    return lambda cases: relative(f"{bench.sizes.times} output times beside the end only", cases, name, PLAIN, at_most=1.6)
+
+
+def prepare_order(bench: Bench) -> Show:
+    """One ensemble of very different lanes, in three orders."""
+    many = bench.sizes.order
+    lanes, times = lanes_between(many, 300.0, 600.0), ends(many)
+    arguments = (lanes.y0, lanes.args, times, numbers(at_tolerance))
+    first = bench.solve(*arguments)
+    check_all_arrived(first)
+    orders = {GIVEN: np.arange(many), SORTED: fastest_loss(bench.system, lanes), BY_STEPS: np.asarray(first.steps)}
+    lost = {name: lost_steps(np.asarray(first.steps + first.rejected), order) for name, order in orders.items()}
+    for name, order in orders.items():
+        cost = () if name == SORTED else (order,)
+        bench.cases[name] = Case(many, here(bench.solve, *arguments, *cost))
+
+    def show(cases: Cases) -> None:
+        width = max(map(len, orders))
+        print(f"\n{f'{many} lanes of 300 to 600 K':{width}}  CPU us/system (range)       ratio  lane-steps lost")
+        for name in orders:
+            ratio = statistics.median(cases[name].cpu) / statistics.median(cases[GIVEN].cpu)
+            print(f"{name:{width}}  {spread(cases[name].cpu):27} {ratio:5.2f}  {lost[name]:.1%}")
+        goal("sorted / as given, CPU", statistics.median(cases[SORTED].cpu) / statistics.median(cases[GIVEN].cpu), at_most=1.0)
+        goal("sorted, lane-steps lost", lost[SORTED], at_most=0.3)
+
+    return show
+
+
+def fastest_loss(system: System, lanes: Lanes) -> np.ndarray:
+    """What the ensemble sorts by: the largest diagonal entry of the Jacobian at the start."""
+    jacobians = jax.vmap(partial(system.matrix, 0.0))(lanes.y0, lanes.args)
+    return np.asarray(jnp.abs(jnp.diagonal(jacobians, axis1=1, axis2=2)).max(axis=1))
+
+
+def lost_steps(own: np.ndarray, cost: np.ndarray) -> float:
+    """Steps that lanes wait for others of their block, relative to the steps they need."""
+    sorted_steps = own[np.argsort(cost, stable=True)]
+    filled = np.pad(sorted_steps, (0, -len(own) % LANES_IN_BLOCK), mode="edge").reshape(-1, LANES_IN_BLOCK)
+    return float(LANES_IN_BLOCK * filled.max(axis=1).sum() / own.sum()) - 1
+
+
+FIRST_CALL = ("import", "trace", "compile", "run")
+
+
+def first_call(text: str, lanes: int, cache: Path | None) -> dict[str, float]:
+    """What a fresh process spends until its first ensemble is solved, in seconds, with the cache of compiled programs in this folder."""
+    environment = dict(os.environ) | {"JAX_ENABLE_COMPILATION_CACHE": "true" if cache else "false"}
+    if cache:
+        environment |= {"JAX_COMPILATION_CACHE_DIR": str(cache), "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0"}
+        environment |= {"JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "-1"}
+    command = [sys.executable, __file__, "--first-call", text, str(lanes)]
+    result = subprocess.run(command, env=environment, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)
+    if result.returncode:
+        raise SystemExit(f"{' '.join(command)} ended with {result.returncode}:\n{result.stderr}")
+    return json.loads(result.stdout.splitlines()[-1])
+
+
+def answer_first_call(text: str, lanes: int) -> None:
+    """The other end of `first_call`: the seconds, as JSON; constants and amounts of 1."""
+    system, n, reactions = system_of(text)
+    program = solver_of(system)
+    args = {"k": np.ones((lanes, reactions)), "T": np.full(lanes, 350.0)}
+    arguments = (np.ones((lanes, n)), args, np.ones((lanes, 1)), numbers(at_tolerance))
+    marks, cpu = [time.perf_counter()], time.process_time()
+    traced = program.trace(*arguments).lower()
+    marks.append(time.perf_counter())
+    compiled = traced.compile()
+    marks.append(time.perf_counter())
+    check_all_arrived(jax.block_until_ready(compiled(*arguments)))
+    marks.append(time.perf_counter())
+    print(json.dumps(dict(zip(FIRST_CALL, [IMPORTED, *np.diff(marks)], strict=True)) | {"cpu": time.process_time() - cpu}))
+
+
+def show_first(bench: Bench, rounds: int) -> None:
+    """First calls in fresh processes, round by round."""
+    told: dict[str, list[dict[str, float]]] = {"empty cache": [], "warm cache": []}
+    with tempfile.TemporaryDirectory() as warm:
+        first_call(BATCH, bench.sizes.batch, Path(warm))
+        for _ in range(rounds):
+            with tempfile.TemporaryDirectory() as empty:
+                told["empty cache"].append(first_call(BATCH, bench.sizes.batch, Path(empty)))
+            told["warm cache"].append(first_call(BATCH, bench.sizes.batch, Path(warm)))
+    print(f"\nfirst call of the batch in a fresh process, seconds, medians of {rounds}")
+    for name, values in told.items():
+        print(f"{name:12} {waiting(values)}")
+    for name, most in {"empty cache": 6.0, "warm cache": 1.0}.items():
+        goal(f"trace and compile, {name}, s", statistics.median(one["trace"] + one["compile"] for one in told[name]), at_most=most)
+
+
+def show_sizes(bench: Bench, rounds: int) -> None:
+    """First calls of longer networks."""
+    print(f"\nfirst call of chains in a fresh process without a cache, seconds, medians of {rounds}")
+    for n in bench.sizes.chains:
+        values = [first_call(chain(n), LANES_IN_BLOCK, None) for _ in range(rounds)]
+        print(f"{n:2} species   {waiting(values)}")
+
+
+def waiting(values: list[dict[str, float]]) -> str:
+    """Where the time goes."""
+    sums = [sum(one[part] for part in FIRST_CALL[1:]) for one in values]
+    parts = {part: statistics.median(one[part] for one in values) for part in (*FIRST_CALL[1:], "cpu", "import")}
+    split = ", ".join(f"{part} {parts[part]:.2f}" for part in FIRST_CALL[1:])
+    return f"{spread(sums, 2)}: {split}; CPU {parts['cpu']:.2f}; before that, import {parts['import']:.2f}"
+
+
+# Printing
+
+
+def spread(values: list[float], digits: int = 1) -> str:
+    """Median and range."""
+    return f"{statistics.median(values):.{digits}f} ({min(values):.{digits}f} to {max(values):.{digits}f})"
+
+
+def goal(what: str, value: float, *, at_least: float | None = None, at_most: float | None = None) -> None:
+    """One line: what was measured, what was wanted."""
+    met = (at_least is None or value >= at_least) and (at_most is None or value <= at_most)
+    wanted = f"at least {at_least:g}" if at_least is not None else f"at most {at_most:g}"
+    print(f"goal: {what}: {value:.3g}, {wanted}: {'met' if met else 'MISSED'}")
+
+
+def relative(title: str, cases: Cases, name: str, reference: str, *, at_most: float) -> None:
+    """One case beside the one it is relative to."""
+    print(f"\n{title}\nCPU us/system: {name} {spread(cases[name].cpu)}, {reference} {spread(cases[reference].cpu)}")
+    goal(f"{name} / {reference}, CPU", statistics.median(cases[name].cpu) / statistics.median(cases[reference].cpu), at_most=at_most)
+
+
+PREPARED: dict[str, Callable[[Bench], Show]] = {
+    "batch": prepare_batch,
+    "sensitivities": prepare_sensitivities,
+    "times": prepare_times,
+    "order": prepare_order,
+}
+"""Parts whose cases take turns."""
+STARTED: dict[str, Callable[[Bench, int], None]] = {"first": show_first, "sizes": show_sizes}
+"""Parts that start processes of their own."""
+
+
+def measure(parts: list[str], rounds: int, sizes: Sizes, python: str) -> None:
+    """All parts: those that take turns together, then the others."""
+    with kx.float64(), ExitStack() as exits:
+        bench = Bench(sizes, python, Path(exits.enter_context(tempfile.TemporaryDirectory())), exits)
+        shown = [PREPARED[part](bench) for part in parts if part in PREPARED]
+        for _ in range(rounds):
+            for case in bench.cases.values():
+                case.run()
+        for show in shown:
+            show(bench.cases)
+        for part in parts:
+            if part in STARTED:
+                STARTED[part](bench, rounds)
+
+
+def main() -> None:
+    """Reads the options, measures, prints."""
+    told = "\n".join(f"  {name:14}{text}" for name, text in PARTS.items())
+    parser = argparse.ArgumentParser(description=f"{__doc__}\nparts:\n{told}", formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=5, help="how often each solver is run (default 5)")
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS), metavar="PART", help="which parts (default: all)")
+    parser.add_argument(
+        "--peers", default=sys.executable, metavar="PYTHON", help="interpreter that has the other tools (default: this one)"
+    )
+    parser.add_argument("--quick", action="store_true", help="few lanes and short chains: whether it runs, not how fast")
+    parser.add_argument("--first-call", nargs=2, help=argparse.SUPPRESS)
+    wanted = parser.parse_args()
+    if wanted.first_call:
+        with kx.float64():
+            answer_first_call(wanted.first_call[0], int(wanted.first_call[1]))
+        return
+    load = introduce()
+    if wanted.quick:
+        print("Few lanes and short chains: this shows that everything runs, and no figure means anything.")
+    measure(wanted.parts, wanted.rounds, QUICK if wanted.quick else Sizes(), wanted.peers)
+    conclude(load)
+
+
+if __name__ == "__main__":
+    main()
