@@ -98,13 +98,19 @@ def predict(model: Model, parameters: ArrayLike, lanes: Lane) -> Prediction:
     >>> kx.predict(tank.model, tank.parameters, tank.lanes).values.round(9).tolist()  # mol/m^3: A, B
     [[[250.0, 750.0]]]
     """
+    model = _for_many_lanes(model, lanes)
     if any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves((model, parameters, lanes))):
         # lane by lane, so that a lane's derivatives stay its own under a 32-bit host as well
         return jax.vmap(_respond64, (None, None, 0))(model, parameters, jax.tree.map(jnp.asarray, fresh(dict(lanes))))
-    if model.kinetics is not None and len(jax.tree.leaves(lanes)[0]) >= AUTOMATIC.lanes:
-        # enough lanes to compile a program for this network alone, which the engine for ensembles can read
-        model = replace(model, kinetics=FixedKinetics.of(model.kinetics))
     return _predict64(model, parameters, lanes)
+
+
+def _for_many_lanes(model: Model, lanes: Lane) -> Model:
+    """The model, with its network as part of the program where lanes are enough for the engine for ensembles, which reads only that."""
+    few = np.shape(jax.tree.leaves(lanes)[0])[0] < AUTOMATIC.lanes
+    if few or model.kinetics is None or any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves(model.kinetics)):
+        return model
+    return replace(model, kinetics=FixedKinetics.of(model.kinetics))
 
 
 def respond(model: Model, parameters: jax.Array, lane: Lane) -> Prediction:

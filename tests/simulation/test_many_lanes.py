@@ -1,0 +1,66 @@
+"""`predict` with so many lanes that the engine for ensembles solves them: the values of a few lanes at a time, and closed forms."""
+
+import jax
+import numpy as np
+import pytest
+
+import kinetix as kx
+from kinetix.network import FixedKinetics
+from kinetix.simulation import predict
+from kinetix.solvers import AUTOMATIC
+from kinetix.status import Status
+
+RANDOM = np.random.default_rng(4)
+LANES = AUTOMATIC.lanes
+CONSTANTS = {"r1.A": "2e6 1/min", "r1.Ea": "50 kJ/mol", "r2.kf": "0.3 1/min", "r2.kr": "0.1 1/min", "r3.k": "0.2 L/mol/min"}
+NETWORK = "A -> B; B <=> C; A + C -> D"
+
+
+def many(reactor, amount, **options):
+    given = kx.problem(
+        reactor(kx.parse_network(NETWORK)), {**CONSTANTS, f"{amount}.A": "1 mol/L", f"{amount}.default": "0 mol/L"}, **options
+    )
+    lanes = {name: np.repeat(array, LANES, axis=0) for name, array in given.lanes.items()}
+    return given, {**lanes, "T": RANDOM.uniform(300.0, 400.0, LANES)}
+
+
+@pytest.mark.parametrize(
+    ("reactor", "amount", "options"),
+    [
+        (kx.CSTR, "feed", {"conditions": {"T": "340 K", "tau": "3 min"}}),
+        (kx.Batch, "initial", {"conditions": {"T": "340 K"}, "times": "0:10:3 min"}),
+    ],
+)
+def test_many_lanes_equal_few(reactor, amount, options):
+    given, lanes = many(reactor, amount, **options)
+    all_lanes = predict(given.model, given.parameters, lanes)
+    assert (all_lanes.status == Status.SUCCESS).all()
+    some = slice(0, 40)
+    few = predict(given.model, given.parameters, {name: array[some] for name, array in lanes.items()})
+    np.testing.assert_allclose(all_lanes.values[some], few.values, rtol=1e-9, atol=1e-9)
+    np.testing.assert_array_equal(all_lanes.steps[some], few.steps)
+
+
+def test_the_derivatives_of_many_lanes():
+    given, lanes = many(kx.CSTR, "feed", conditions={"T": "340 K", "tau": "3 min"})
+    weights = RANDOM.uniform(size=LANES)
+
+    def mean(parameters):
+        return (weights * predict(given.model, parameters, lanes).values[:, 0, 1]).mean()
+
+    gradient = jax.grad(mean)(given.parameters)
+    for i, step in enumerate(1e-5 * np.abs(given.parameters)):
+        if step > 0 and i < 2:
+            shift = np.zeros_like(given.parameters)
+            shift[i] = step
+            difference = (mean(given.parameters + shift) - mean(given.parameters - shift)) / (2 * step)
+            np.testing.assert_allclose(gradient[i], difference, rtol=2e-3)
+
+
+def test_fixed_kinetics_are_equal_by_value():
+    first, second = (FixedKinetics.of(many(kx.CSTR, "feed", conditions={"T": "340 K", "tau": "3 min"})[0].model.kinetics) for _ in range(2))
+    assert first == second and hash(first) == hash(second) and jax.tree.leaves(first) == []
+    other = kx.problem(
+        kx.CSTR(kx.parse_network("A -> B")), {"r1.k": "1 1/s", "feed.A": "1 mol/L", "feed.B": "0 mol/L"}, conditions={"tau": "1 s"}
+    )
+    assert first != FixedKinetics.of(other.model.kinetics)
