@@ -83,7 +83,7 @@ def test_e5_over_nine_decades():
     reference = radau(E5, y0, 7.89e-10, times, 1e-28)
     for y in both(E5, y0, 7.89e-10, times, Options(rtol=1e-9, atol=1e-26)):
         np.testing.assert_allclose(y, reference, rtol=1e-5, atol=1e-17)
-        np.testing.assert_allclose(y @ [0.0, 1.0, -1.0, -1.0], 0.0, atol=1e-19)  # y2 = y3 + y4
+        np.testing.assert_allclose(y @ np.array([0.0, 1.0, -1.0, -1.0]), 0.0, atol=1e-19)  # y2 = y3 + y4
 
 
 def test_oregonator(case):
