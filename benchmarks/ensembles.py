@@ -35,8 +35,7 @@ from shared.surroundings import conclude, introduce, version_of
 import kinetix as kx
 from kinetix.network import production, production_jacobian, stack_laws
 from kinetix.rates import mass_action
-from kinetix.solvers import Options, Solution, System, integrate_ensemble, native
-from kinetix.solvers.ensemble import LANES_IN_BLOCK
+from kinetix.solvers import Engine, Options, Solution, System, integrate_ensemble, native
 
 IMPORTED = time.perf_counter() - import_began
 
@@ -434,8 +433,8 @@ def fastest_loss(system: System, lanes: Lanes) -> np.ndarray:
 def lost_steps(own: np.ndarray, cost: np.ndarray) -> float:
     """Steps that lanes wait for others of their block, relative to the steps they need."""
     sorted_steps = own[np.argsort(cost, stable=True)]
-    filled = np.pad(sorted_steps, (0, -len(own) % LANES_IN_BLOCK), mode="edge").reshape(-1, LANES_IN_BLOCK)
-    return float(LANES_IN_BLOCK * filled.max(axis=1).sum() / own.sum()) - 1
+    filled = np.pad(sorted_steps, (0, -len(own) % Engine.block), mode="edge").reshape(-1, Engine.block)
+    return float(Engine.block * filled.max(axis=1).sum() / own.sum()) - 1
 
 
 FIRST_CALL = ("import", "trace", "compile", "run")
@@ -490,7 +489,7 @@ def show_sizes(bench: Bench, rounds: int) -> None:
     """First calls of longer networks."""
     print(f"\nfirst call of chains in a fresh process without a cache, seconds, medians of {rounds}")
     for n in bench.sizes.chains:
-        values = [first_call(chain(n), LANES_IN_BLOCK, None) for _ in range(rounds)]
+        values = [first_call(chain(n), Engine.block, None) for _ in range(rounds)]
         print(f"{n:2} species   {waiting(values)}")
 
 

@@ -335,8 +335,8 @@ def integrate_ensemble(
     >>> print([f"{value:.6f}" for value in solution.y[:, 0, 0].tolist()], solution.status.tolist())
     ['0.606531', '0.367879', '0.135335'] [0, 0, 0]
     """
-    lanes = jnp.shape(y0)[0]
-    begin = jnp.broadcast_to(jnp.asarray(t0), (lanes,))
+    start, args, ends = jnp.asarray(y0), jax.tree.map(jnp.asarray, args), jnp.asarray(times)
+    begin = jnp.broadcast_to(jnp.asarray(t0), start.shape[:1])
     # a tuple, or a number, is the same for all lanes
     axes: Any = Options(*(own_axis(value) for value in vars(options).values()))
     engine = Engine(1, block, marked)
@@ -344,6 +344,5 @@ def integrate_ensemble(
     def one(y0: Array, args: Arguments, times: Array, t0: Array, breaks: Any, options: Options, cost: Any) -> Solution:
         return _solution(system, y0, args, times, t0, breaks, options, cost, engine)
 
-    start, args, ends = jax.tree.map(jnp.asarray, (y0, args, times))
     kinks, costs = (None if x is None else jnp.asarray(x) for x in (breaks, cost))
     return jax.vmap(one, (0, 0, 0, 0, 0, axes, 0))(start, args, ends, begin, kinks, options, costs)

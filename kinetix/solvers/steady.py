@@ -306,5 +306,5 @@ def steady_states(
     def one(y0: Array, args: Arguments, options: SteadyOptions, cost: Any) -> Steady:
         return _steady(system, y0, args, options, cost, engine)
 
-    start, args = jax.tree.map(jnp.asarray, (jnp.asarray(y0), args))
+    start, args = jnp.asarray(y0), jax.tree.map(jnp.asarray, args)
     return jax.vmap(one, (0, 0, axes, 0))(start, args, options, None if cost is None else jnp.asarray(cost))
