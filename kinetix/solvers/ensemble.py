@@ -21,7 +21,7 @@ from jax.typing import ArrayLike
 from kinetix.solvers import native
 from kinetix.solvers.blocks import Active, Fixed, Start, cost_program, run_block
 from kinetix.solvers.control import Limits
-from kinetix.solvers.scalars import Layout, NotScalar
+from kinetix.solvers.scalars import Layout, NotScalar, ScalarProgram
 from kinetix.solvers.segments import Segments, are_valid, segments_of
 from kinetix.solvers.system import Arguments, System
 
@@ -36,7 +36,9 @@ class Engine:
     such as the network, is a NumPy array within the functions: arguments of a lane are floating-point numbers.
 
     lanes : from how many lanes of one `jax.vmap` on. Compiling takes some seconds longer than the general program, which is worth it
-        for many lanes. With more than 1, equations that cannot be read so, and devices other than CPUs, get the general program.
+        for many lanes. With more than 1, equations that cannot be read so, and devices other than CPUs, get the general program; 1 insists.
+    components, operations : up to how many components of the state, and operations in a step, since compiling takes longer and longer: a
+        chain of 20 species has 3,800 and takes 17 s. No limit where there is 1 lane.
     block : lanes that step together: few enough for the caches, enough for vectors.
     marked : whether blocks are compiled into one native function. The digits do not depend on it.
     """
@@ -44,13 +46,21 @@ class Engine:
     lanes: int = 8192
     block: int = 64
     marked: bool = True
+    components: int = 32
+    operations: int = 5000
 
-    def serves(self, lanes: int, args: Arguments) -> bool:
-        """Whether so many lanes with such arguments are solved together."""
+    def serves(self, y0: Array, args: Arguments) -> bool:
+        """Whether so many lanes [lane, n] with such arguments are solved together."""
         if self.lanes == 1:
             return True
         numbers = all(jnp.issubdtype(leaf.dtype, jnp.inexact) for leaf in jax.tree.leaves(args))
-        return lanes >= self.lanes and numbers and jax.default_backend() == "cpu"
+        lanes, n = y0.shape
+        return lanes >= self.lanes and n <= self.components and numbers and jax.default_backend() == "cpu"
+
+    def check(self, program: ScalarProgram) -> None:
+        """Raise NotScalar where a step has too many operations."""
+        if self.lanes > 1 and len(program.instructions) > self.operations:
+            raise NotScalar(f"a step has {len(program.instructions)} operations, more than {self.operations}")
 
     def tried(self, solve: Callable[[], Result]) -> Result | None:
         """What `solve` gives; None where equations cannot be read as scalars and nobody insisted."""
@@ -97,7 +107,7 @@ def solve_lanes(system: System, engine: Engine, active: Active, numbers: Numbers
         """[block, ..., lane of the block] in the order of the lanes given, lane first."""
         return jnp.moveaxis(array, -1, 1).reshape(-1, *array.shape[1:-1])[place]
 
-    run = partial(lax.map, partial(run_block, system, active))
+    run = partial(lax.map, partial(run_block, system, active, engine.check))
     if engine.marked:
         run = native.one_function(run)
     solved = jax.tree.map(whole_again, run(jax.tree.map(cut, (whole, limits, args, segments))))

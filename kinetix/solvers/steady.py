@@ -106,7 +106,7 @@ class SteadyProgram:
     def many(self, levels: Levels, arguments: tuple[Array, ...]) -> Found | None:
         """By the engine for ensembles, where there are lanes enough and derivatives are of first order; open lanes lane by lane."""
         y0, args, options, cost = self._parts(arguments)
-        if len(levels) > 1 or not self.engine.serves(y0.shape[0], args):
+        if len(levels) > 1 or not self.engine.serves(y0, args):
             return None
 
         def limits_of(options: SteadyOptions) -> Limits:

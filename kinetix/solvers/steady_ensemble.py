@@ -140,13 +140,16 @@ class Solved(NamedTuple):
     regular: Array
 
 
-def run_block(system: System, active: tuple[int, ...], part: tuple[Array, newton.Limits, Arguments]) -> Solved:
-    """The lanes of one block; arrays have a leading lane axis."""
+def run_block(
+    system: System, active: tuple[int, ...], check: Callable[[ScalarProgram], None], part: tuple[Array, newton.Limits, Arguments]
+) -> Solved:
+    """The lanes of one block; arrays have a leading lane axis. `check` may refuse the iteration."""
     start, limits, args = part
     fixed = Fixed(limits, args)
     layout = Layout.of_lanes(fixed)
     lanes, n = start.shape
     program = programs(system, n, start.dtype, layout, active)
+    check(program.iterate)
     constants = layout.lanes(fixed)
 
     def looped(is_open: Callable[..., Array], step: ScalarProgram, state: Sequence[Array], others: Sequence[Array]) -> list[Array]:
@@ -228,7 +231,7 @@ def _in_blocks(
     def cut(array: Array) -> Array:
         return array[filled].reshape(blocks, engine.block, *array.shape[1:])
 
-    run = partial(lax.map, partial(run_block, system, active))
+    run = partial(lax.map, partial(run_block, system, active, engine.check))
     if engine.marked:
         run = native.one_function(run)
     solved = jax.tree.map(lambda x: x.reshape(-1)[place], run(jax.tree.map(cut, (start, limits, args))))
