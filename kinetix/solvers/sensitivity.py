@@ -83,13 +83,32 @@ def _by_lane(program: Program, levels: Levels) -> Callable[..., Found]:
     @one.def_vmap
     def all_lanes(lanes: int, batched: Sequence[bool], *arguments: Array) -> tuple[Found, Any]:
         whole = [jnp.asarray(x) if own else jnp.broadcast_to(x, (lanes, *jnp.shape(x))) for x, own in zip(arguments, batched, strict=True)]
-        found = program.many(levels, tuple(whole))
+        found = _together(program, levels)(*whole)
         if found is None:
             axes = tuple(0 if own else None for own in batched)
             found = jax.vmap(lambda *lane: _evaluate(program, levels, lane), axes, axis_size=lanes)(*arguments)
         return found, jax.tree.map(lambda _: True, found)
 
     return one
+
+
+@lru_cache(maxsize=256)
+def _together(program: Program, levels: Levels) -> Callable[..., Found | None]:
+    """`program.many`, for which the lanes of a `jax.vmap` around it are more lanes."""
+
+    @jax.custom_batching.custom_vmap
+    def lanes(*arguments: Array) -> Found | None:
+        return program.many(levels, arguments)
+
+    @lanes.def_vmap
+    def more_lanes(outer: int, batched: Sequence[bool], *arguments: Array) -> tuple[Found | None, Any]:
+        whole = [x if own else jnp.broadcast_to(x, (outer, *x.shape)) for x, own in zip(arguments, batched, strict=True)]
+        size = whole[0].shape[1]
+        found = lanes(*(x.reshape(outer * size, *x.shape[2:]) for x in whole))
+        found = jax.tree.map(lambda x: x.reshape(outer, size, *x.shape[1:]), found)
+        return found, jax.tree.map(lambda _: True, found)
+
+    return lanes
 
 
 @partial(jax.jit, static_argnums=(0, 1))

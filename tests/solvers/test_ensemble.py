@@ -222,6 +222,21 @@ def test_vmap_of_integrate_chooses_by_the_number_of_lanes():
     np.testing.assert_allclose(solved.y, np.exp(-1.0), rtol=1e-7)
 
 
+def test_lanes_of_lanes_are_more_lanes():
+    """A vmap around an ensemble: no array is larger than a block, and values and gradients are those of each alone."""
+    factors = jnp.array([0.9, 1.0, 1.2, 1.3, 1.4])
+
+    def solve(factor):
+        return integrate_ensemble(SERIES, STARTS, {"k": factor * K}, TIMES).y
+
+    both = jax.vmap(solve)(factors)
+    assert f"f64[5,{Engine.block}" not in str(jax.make_jaxpr(jax.vmap(solve))(factors))
+    for factor, y in zip(factors, both, strict=True):
+        np.testing.assert_allclose(y, solve(factor), rtol=1e-12, atol=1e-15)
+    gradients = jax.jit(jax.vmap(jax.grad(lambda factor: solve(factor)[..., 1].sum())))(factors)
+    np.testing.assert_allclose(gradients[1], jax.grad(lambda factor: solve(factor)[..., 1].sum())(1.0), rtol=1e-10)
+
+
 def test_growth_is_not_stepped_over():
     solution = integrate_ensemble(LOGISTIC, np.full((2, 1), 1e-6), np.ones(2), np.array([[20.0], [1000.0]]))
     np.testing.assert_allclose(solution.y[:, 0, 0], 1 / (1 + (1e6 - 1) * np.exp([-20.0, -1000.0])), rtol=1e-6)
