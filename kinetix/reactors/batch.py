@@ -19,7 +19,7 @@ import jax.numpy as jnp
 from kinetix.network import Kinetics
 from kinetix.rates import Thermal, constants_at
 from kinetix.reactors.balances import Contents, Heated, closed, closed_heated, closed_heated_jacobian, closed_jacobian
-from kinetix.reactors.energy import Heat, Isothermal, Programmed
+from kinetix.reactors.energy import Heat, given_temperature
 from kinetix.reactors.loading import VESSELS
 from kinetix.reactors.reactor import Lane, Reactor, States
 from kinetix.solvers import Options, System, integrate
@@ -46,17 +46,12 @@ def solve(kinetics: Kinetics, thermal: Thermal, lane: Lane, options: Options) ->
     if "heat" in lane:
         return _heated(kinetics, thermal, lane, options)
     options = replace(options, atol=lane["atol"])
-    if "program_T" in lane:
-        energy = Programmed(lane["program_times"] * stretch, lane["program_T"], thermal)
-        solution = integrate(PROGRAMMED, lane["initial"], Contents(kinetics, energy), times, breaks=energy.times, options=options)
-        T = jnp.interp(times, energy.times, energy.temperatures)
-        constants = constants_at(thermal, T[:, None])
-    else:
-        energy = Isothermal(lane["T"], constants_at(thermal, lane["T"]))
-        solution = integrate(ISOTHERMAL, lane["initial"], Contents(kinetics, energy), times, options=options)
-        T = jnp.broadcast_to(lane["T"], times.shape)
-        constants = jnp.broadcast_to(energy.constants, (*times.shape, energy.constants.shape[0]))
-    return States(solution.y, T, constants, solution.status, solution.steps, solution.t_reached / stretch)
+    temperature = given_temperature(lane, thermal, stretch)
+    system = ISOTHERMAL if temperature.nodes is None else PROGRAMMED
+    contents = Contents(kinetics, temperature.rule)
+    solution = integrate(system, lane["initial"], contents, times, breaks=temperature.nodes, options=options)
+    reached = solution.t_reached / stretch
+    return States(solution.y, temperature.T, temperature.constants, solution.status, solution.steps, reached)
 
 
 def _heated(kinetics: Kinetics, thermal: Thermal, lane: Lane, options: Options) -> States:

@@ -69,13 +69,15 @@ class Series:
         constants = constants_at(thermal, lane["T"])
         contents, each = Contents(kinetics, Isothermal(lane["T"], constants)), SteadyOptions(atol=lane["atol"])
 
-        def tank(feed: jax.Array, _: None) -> tuple[jax.Array, tuple[jax.Array, jax.Array]]:
+        def tank(before: tuple[jax.Array, jax.Array], _: None) -> tuple[tuple[jax.Array, jax.Array], jax.Array]:
+            feed, status = before
             steady = steady_state(SYSTEM, feed, Flow(contents, lane["tau"] / self.tanks, feed), each)
-            return steady.y, (steady.status, steady.iterations)
+            return (steady.y, jnp.where(status == Status.SUCCESS, steady.status, status)), steady.iterations
 
-        c, (statuses, iterations) = lax.scan(tank, lane["feed"], length=self.tanks)
-        first_failure = statuses[jnp.argmax(statuses != int(Status.SUCCESS))]
-        return States(c[None], lane["T"][None], constants[None], first_failure, jnp.sum(iterations), jnp.zeros_like(lane["T"]))
+        fine = jnp.asarray(int(Status.SUCCESS), jnp.int32)
+        (c, first_failure), iterations = lax.scan(tank, (lane["feed"], fine), length=self.tanks)
+        total = jnp.sum(iterations, dtype=jnp.int32)
+        return States(c[None], lane["T"][None], constants[None], first_failure, total, jnp.zeros_like(lane["T"]))
 
 
 def _heated(kinetics: Kinetics, thermal: Thermal, lane: Lane, heat: Heat) -> States:

@@ -35,7 +35,7 @@ START, STOP = "feed_start", "feed_stop"
 def solve(kinetics: Kinetics, thermal: Thermal, lane: Lane, options: Options) -> States:
     """Concentrations at the lane's times, and how much the volume has grown, starting from `initial` at time zero."""
     times, heat = lane["times"], given_temperature(lane, thermal)
-    breaks = [heat.nodes, *(jnp.atleast_1d(lane[name]) for name in (START, STOP) if name in lane)]
+    breaks = [*([] if heat.nodes is None else [heat.nodes]), *(jnp.atleast_1d(lane[name]) for name in (START, STOP) if name in lane)]
     filling = Filling(
         Contents(kinetics, heat.rule),
         lane["feed"],
@@ -45,7 +45,7 @@ def solve(kinetics: Kinetics, thermal: Thermal, lane: Lane, options: Options) ->
     )
     largest = jnp.maximum(jnp.max(jnp.abs(lane["initial"])), jnp.max(jnp.abs(lane["feed"])))
     options = replace(options, atol=lane["atol"], lowest=lowest(lane["atol"], largest))
-    solution = integrate(SYSTEM, lane["initial"], filling, times, breaks=jnp.concatenate(breaks), options=options)
+    solution = integrate(SYSTEM, lane["initial"], filling, times, breaks=jnp.concatenate(breaks) if breaks else None, options=options)
     return States(solution.y, heat.T, heat.constants, solution.status, solution.steps, solution.t_reached, filling.expansion(times))
 
 

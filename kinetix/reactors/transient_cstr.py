@@ -34,7 +34,7 @@ def solve(kinetics: Kinetics, thermal: Thermal, lane: Lane, options: Options) ->
     flow = Flow(Contents(kinetics, heat.rule), lane["tau"], lane["feed"])
     largest = jnp.maximum(jnp.max(jnp.abs(lane["initial"])), jnp.max(jnp.abs(lane["feed"])))
     options = replace(options, atol=lane["atol"], lowest=lowest(lane["atol"], largest))
-    system = PROGRAMMED if "program_T" in lane else ISOTHERMAL
+    system = ISOTHERMAL if heat.nodes is None else PROGRAMMED
     solution = integrate(system, lane["initial"], flow, lane["times"], breaks=heat.nodes, options=options)
     return States(solution.y, heat.T, heat.constants, solution.status, solution.steps, solution.t_reached)
 

@@ -35,9 +35,8 @@ class Programs(NamedTuple):
     Attributes:
         first: from start and fixed values to the first state of the iteration.
         iterate: from a state and the fixed values to the next.
-        transform: from the root and the fixed values to the Cayley transform of the Jacobian, and whether all is finite.
-        square: of a matrix, beside the largest row sum of the square.
-        verdict: from the last row sum to whether disturbances grow.
+        transform: from the root and the fixed values to the Cayley transform of the Jacobian, and its largest row sum.
+        square: of a matrix, and the largest row sum of the square.
         derivative: from the root and the fixed values to the sensitivity matrix, column by column, and whether it exists; None where
             nothing is active.
     """
