@@ -1,4 +1,4 @@
-"""Small inputs on which tools fail in practice (cases o01 to o14 of the pains), each with its right answer and its tolerance."""
+"""Small inputs on which tools fail in practice (cases o01 to o17 of the pains), each with its right answer and its tolerance."""
 
 import jax
 import jax.numpy as jnp
@@ -13,6 +13,7 @@ from kinetix.errors import InputError, SolveError
 from kinetix.io.tables import read_table
 from kinetix.results import fit_tree
 from kinetix.simulation import all_responses
+from kinetix.solvers import System, integrate_ensemble
 from kinetix.status import Status
 from kinetix.studies import arrhenius_study, build_problem, describe_problem, fit_problem, parse_study
 from tests.reference.studies import fit, parameters, problem, simulate, simulated, statistic, unit
@@ -411,3 +412,98 @@ def test_o14_what_was_recognised_is_told(european):
     ):
         assert words in notes
     assert [remark.text for remark in assembled.campaign.remarks] == ["Probe verloren", "Probe verloren"]
+
+
+# ------------------------------------------------------------------- o08, o17: the classic stiff problem, alone and in an uneven batch
+
+
+def entry(case, name):
+    return next(entry for entry in case.facts["expect"] if entry["name"] == name)["value"]
+
+
+def test_o08_robertson_with_default_settings(data):
+    case = data("o08-robertson")
+    times = entry(case, "times, s")
+    tree = simulate({**robertson(), "simulate": {"times": [f"{t!r} s" for t in times]}})
+    found = {name: simulated(tree, name)[0] for name in "ABC"}
+    for name, values in found.items():
+        check(case, name, values)
+        assert values.min() > -1e-12
+    check(case, "A+B+C-1", sum(found.values()) - 1)
+
+    known = {"r1.k": "0.04 1/s", "r2.k": "3e7 L/mol/s", "r3.k": "1e4 L/mol/s", "initial.A": "1 mol/L", "initial.default": "0 mol/L"}
+    scheme = kx.problem(kx.Batch(kx.parse_network("A -> B; B + B -> B + C; B + C -> A + C")), known, times=["40 s"])
+    gradient = jax.grad(lambda p: kx.predict(scheme.model, p, scheme.lanes).values[0, 0, scheme.responses.index("C")])(scheme.parameters)
+    assert np.isfinite(gradient[:3]).all() and (np.abs(gradient[:3]) > 0).all()
+
+
+@pytest.mark.usefixtures("x64")
+def test_o17_an_uneven_batch_gives_the_numbers_of_each_alone(data):
+    """By the engine for ensembles, whole, one by one and in chunks of five; the short chunk is padded, so nothing is compiled for it."""
+    case = data("o17-uneven-batch")
+    k = np.loadtxt(case.folder / "params.csv", delimiter=",", skiprows=1)
+    solve = jax.jit(
+        lambda k: integrate_ensemble(SCHEME, jnp.tile(jnp.array([1.0, 0.0, 0.0]), (len(k), 1)), k, jnp.full((len(k), 1), 100.0))
+    )
+    whole = solve(k)
+    for i, name in enumerate("ABC"):
+        check(case, name, whole.y[:, 0, i])
+    assert (whole.status == Status.SUCCESS).all() and len(set(whole.steps.tolist())) > 6
+
+    chunks = [solve(np.concatenate([part, np.repeat(part[-1:], 5 - len(part), axis=0)])) for part in np.split(k, [5, 10])]
+    chunked = np.concatenate([chunk.y for chunk in chunks])[:12]
+    single = np.concatenate([solve(row[None]).y for row in k])
+    for others in (chunked, single):
+        check(case, "largest relative difference batch/single/chunked", np.max(np.abs(others / whole.y - 1)))
+
+
+def _scheme(t, c, k):
+    r1, r2, r3 = k[0] * c[0], k[1] * c[1] ** 2, k[2] * c[1] * c[2]
+    return jnp.stack([-r1 + r3, r1 - r2 - r3, r2])
+
+
+SCHEME = System(_scheme, autonomous=True)
+
+
+# ------------------------------------------------------------------------------------------ o15: a tank with three steady states
+
+
+def test_o15_the_feed_leads_to_the_cold_branch(data):
+    """Adiabatic rise 200 K. The middle state is never the answer; all of them at once is not there yet."""
+    case = data("o15-three-steady-states")
+    study = {
+        "reactions": {"r1": {"equation": "A -> P", "A": "4.7e8 1/s", "Ea": "80 kJ/mol", "dHr": "-100 kJ/mol"}},
+        "reactor": {"type": "cstr"},
+        "energy": {"type": "adiabatic", "heat_capacity": "500 kJ/m^3/K"},
+        "conditions": {"tau": "60 s", "T_feed": "300 K", "feed": {"A": "1 mol/L", "P": "0 mol/L"}},
+    }
+    tree = simulate(study)
+    cold, _, _ = entry(case, "T of steady states, K")
+    assert_allclose(simulated(tree, "T"), [[cold]], rtol=1e-7)
+    assert_allclose(simulated(tree, "P"), [[entry(case, "conversions")[0]]], rtol=1e-6)
+
+
+# --------------------------------------------------------------------------------------------- o16: a gas that grows on its way
+
+
+def test_o16_conversion_of_a_gas_comes_from_molar_flows(data):
+    case = data("o16-gas-pfr")
+    inlet = entry(case, "inlet [A], mol/m^3")
+    study = {
+        "reactions": {"r1": {"equation": "A -> 3 B", "k": "0.5 1/s"}, "r2": {"equation": "I -> I2", "k": "0 1/s"}},
+        "reactor": {"type": "plug_flow", "density": "ideal_gas"},
+        "conditions": {
+            "tau": "2 s",
+            "T": "500 K",
+            "P": "2e5 Pa",
+            "feed": {"A": f"{inlet!r} mol/m^3", "I": f"{inlet!r} mol/m^3", "default": "0 mol/L"},
+        },
+        "responses": {"X": "1 - expansion*[A]/feed[A]", "growth": "expansion"},
+    }
+    tree = simulate(study)
+    check(case, "conversion", simulated(tree, "X")[0, 0])
+    check(case, "outlet flow, mol/s", 2 * simulated(tree, "growth")[0, 0])  # 2 mol/s are fed
+    faster = simulate({**study, "conditions": {**study["conditions"], "tau": "1 s"}})
+    assert simulated(faster, "X")[0, 0] < simulated(tree, "X")[0, 0]
+    with pytest.raises(InputError, match="density"):
+        problem({**study, "reactor": {"type": "plug_flow"}})
