@@ -194,7 +194,7 @@ def run_block(
     first = program.first([*starts.lanes(start), *constants.lanes(fixed)])
     shared = constants.lanes(fixed)[len(Segments._fields) :]
     directions = active.directions(n, args_leaves(constants), start.y0.dtype)
-    size = len(first)
+    states, size = state_layout(n, start.y0.dtype), len(first)
     stages = [jnp.zeros(lanes, dtype) for dtype in program.step.types[size:]]
     pins = [*native.blanks(program.step, (lanes,)), *stages]
     if program.tangent is not None:
@@ -204,8 +204,8 @@ def run_block(
         unchanging = [*segment, *shared]
 
         def any_open(carried: Any) -> Array:
-            t, _, status, accepted, rejected = carried[0][n:]
-            return jnp.any(unfinished(t, status, accepted + rejected, segment.stop, limits.max_steps))
+            state: State = states.unpacked(carried[0])
+            return jnp.any(unfinished(state.t, state.status, state.accepted + state.rejected, segment.stop, limits.max_steps))
 
         def advance(carried: Any) -> Any:
             state, matrix, _ = carried
@@ -214,14 +214,15 @@ def run_block(
             if program.tangent is None:
                 return following, matrix, pinned
             moved, inner = columns(program.tangent, matrix, [*unchanging, *stages])
-            accept = following[n + 3] > state[n + 3]
+            accept = states.unpacked(following).accepted > states.unpacked(state).accepted
             kept = [jnp.where(accept, new, old) for new, old in zip(moved, matrix, strict=True)]
             return following, kept, [*pinned, *stages, *inner]
 
         state, matrix, carried = lax.while_loop(any_open, advance, (*carry, pins))
         alive = native.kept_alive([*state, *matrix], carried)
         state, matrix = program.stop([*alive[:size], segment.stop]), alive[size:]
-        return (state, matrix), (tuple(state[:n]), tuple(matrix), state[n + 2] == Status.SUCCESS)
+        ended: State = states.unpacked(state)
+        return (state, matrix), (tuple(ended.y), tuple(matrix), ended.status == Status.SUCCESS)
 
     def columns(tangent: ScalarProgram, matrix: list[Array], inputs: list[Array]) -> tuple[list[Array], list[Array]]:
         def column(p: Array, so_far: Any) -> Any:
@@ -234,4 +235,5 @@ def run_block(
 
     matrix = [jnp.broadcast_to(unit[:, None], (directions.columns, lanes)) for unit in directions.y0] if active else []
     (final, _), (y, matrix, usable) = lax.scan(run_segment, (first, matrix), jax.tree.map(lambda x: x.T, segments))
-    return Solved(y, matrix, usable, final[n], *final[n + 2 :])
+    last: State = states.unpacked(final)
+    return Solved(y, matrix, usable, last.t, last.status, last.accepted, last.rejected)

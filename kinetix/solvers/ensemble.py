@@ -89,28 +89,13 @@ Rest = tuple[Array, Array, Array, Array]
 def solve_lanes(system: System, engine: Engine, active: Active, numbers: Numbers) -> tuple[Array, Array, Array, Rest]:
     """States [lane, m, n], sensitivity matrix [lane, m, n, column], whether they are usable [lane, m], and the rest.
 
-    Lanes of similar cost are put side by side: by `cost`, or the fastest loss at the start. The last block is filled up with its last lane.
+    Lanes of similar cost are put side by side: by `cost`, or the fastest loss at the start.
     """
     start, times, args, t0, breaks, limits, cost = numbers
-    lanes = start.shape[0]
     segments = jax.vmap(segments_of)(t0, times, *(() if breaks is None else (breaks,)))
     whole = Start(start, segments.stop[:, -1], jax.vmap(are_valid)(times, t0, start, args))
-    order = jnp.argsort(_fastest_loss(system, whole, segments, limits, args) if cost is None else cost)
-    place = jnp.zeros(lanes, jnp.int32).at[order].set(jnp.arange(lanes, dtype=jnp.int32))
-    blocks = -(-lanes // engine.block)
-    filled = jnp.concatenate([order, jnp.repeat(order[-1:], blocks * engine.block - lanes)])
-
-    def cut(array: Array) -> Array:
-        return array[filled].reshape(blocks, engine.block, *array.shape[1:])
-
-    def whole_again(array: Array) -> Array:
-        """[block, ..., lane of the block] in the order of the lanes given, lane first."""
-        return jnp.moveaxis(array, -1, 1).reshape(-1, *array.shape[1:-1])[place]
-
-    run = partial(lax.map, partial(run_block, system, active, engine.check))
-    if engine.marked:
-        run = native.one_function(run)
-    solved = jax.tree.map(whole_again, run(jax.tree.map(cut, (whole, limits, args, segments))))
+    cost = _fastest_loss(system, whole, segments, limits, args) if cost is None else cost
+    solved = by_blocks(engine, partial(run_block, system, active, engine.check), jnp.argsort(cost), (whole, limits, args, segments))
     y, usable = jnp.stack(solved.y, axis=-1), solved.usable
     matrix = jnp.stack(solved.matrix, axis=2) if active else jnp.zeros((*y.shape, 0), y.dtype)
     if breaks is not None:
@@ -119,6 +104,32 @@ def solve_lanes(system: System, engine: Engine, active: Active, numbers: Numbers
     y = jnp.where(usable[..., None], y, jnp.nan)
     matrix = jnp.where(usable[..., None, None], matrix, 0.0)
     return y, matrix, usable, (solved.status, solved.accepted, solved.rejected, solved.t)
+
+
+def by_blocks(engine: Engine, run: Callable[[Any], Any], order: Array, lanes: Any) -> Any:
+    """What `run` gives for blocks of lanes that stand in `order`, in the order of the lanes given.
+
+    Args:
+        engine: how blocks are made. The last is filled up with its last lane.
+        run: from arrays with a leading lane axis, of one block, to arrays whose last axis is the lanes.
+        order: [lane], the lanes side by side.
+        lanes: pytree of arrays with a leading lane axis; so is the result.
+    """
+    count = order.shape[0]
+    place = jnp.zeros(count, jnp.int32).at[order].set(jnp.arange(count, dtype=jnp.int32))
+    blocks = -(-count // engine.block)
+    filled = jnp.concatenate([order, jnp.repeat(order[-1:], blocks * engine.block - count)])
+
+    def cut(array: Array) -> Array:
+        return array[filled].reshape(blocks, engine.block, *array.shape[1:])
+
+    def whole_again(array: Array) -> Array:
+        """From [block, ..., lane of the block]."""
+        return jnp.moveaxis(array, -1, 1).reshape(-1, *array.shape[1:-1])[place]
+
+    mapped = partial(lax.map, run)
+    mapped = native.one_function(mapped) if engine.marked else mapped
+    return jax.tree.map(whole_again, mapped(jax.tree.map(cut, lanes)))
 
 
 def _fastest_loss(system: System, whole: Start, segments: Segments, limits: Limits, args: Arguments) -> Array:

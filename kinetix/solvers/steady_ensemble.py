@@ -6,7 +6,7 @@ where disturbances decay. That runs in blocks of lanes of scalars. Lanes that ne
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
@@ -17,7 +17,7 @@ from jax import Array, lax
 
 from kinetix.solvers import native
 from kinetix.solvers import pseudo_transient as newton
-from kinetix.solvers.ensemble import Engine
+from kinetix.solvers.ensemble import Engine, by_blocks
 from kinetix.solvers.factors import determinant_sign, factorised, smallest_pivot
 from kinetix.solvers.scalars import Layout, ScalarProgram, entries, is_entry, read, recorded
 from kinetix.solvers.sensitivity import Found
@@ -55,13 +55,18 @@ class Fixed(NamedTuple):
     args: Arguments
 
 
-@lru_cache(maxsize=64)
-def programs(system: System, n: int, dtype: np.dtype, fixed: Layout, active: tuple[int, ...]) -> Programs:
-    """The programs for equations of n components; `active` are leaves of args with a derivative."""
+def state_layout(n: int, dtype: np.dtype) -> Layout:
+    """Of one lane's `State`."""
     number, count, truth = (jax.ShapeDtypeStruct((), kind) for kind in (dtype, np.int32, np.bool_))
     vector = jax.ShapeDtypeStruct((n,), dtype)
     shapes: Any = (vector, vector, number, number, number, number, truth, truth, truth, count)
-    states = Layout.of(newton.State(*shapes))
+    return Layout.of(newton.State(*shapes))
+
+
+@lru_cache(maxsize=64)
+def programs(system: System, n: int, dtype: np.dtype, fixed: Layout, active: tuple[int, ...]) -> Programs:
+    """The programs for equations of n components; `active` are leaves of args with a derivative."""
+    states = state_layout(n, dtype)
     size = len(states.types)
     numbers = [dtype] * n
 
@@ -127,8 +132,16 @@ def programs(system: System, n: int, dtype: np.dtype, fixed: Layout, active: tup
 
 
 class Solved(NamedTuple):
-    """What a block gives, as arrays of lanes: the root, whether it is the answer, iterations, the residual; the sensitivity matrix as lists
-    of n lanes for each column, and whether it exists."""
+    """What a block gives, as arrays of lanes.
+
+    Attributes:
+        y: the n entries of the root.
+        reached: whether it is the answer.
+        simple: whether it is a simple root.
+        iterations, residual: as in `Steady`.
+        matrix: n entries for each column of the sensitivity matrix; none where nothing is active.
+        regular: whether the Jacobian determines it.
+    """
 
     y: list[Array]
     reached: Array
@@ -151,38 +164,39 @@ def run_block(
     check(program.iterate)
     constants = layout.lanes(fixed)
 
-    def looped(is_open: Callable[..., Array], step: ScalarProgram, state: Sequence[Array], others: Sequence[Array]) -> list[Array]:
-        def advance(carried: Any) -> Any:
-            return native.run(step, [*carried[0], *others])
+    states = state_layout(n, start.dtype)
 
-        state, pins = lax.while_loop(lambda carried: is_open(carried[0]), advance, (list(state), native.blanks(step, (lanes,))))
-        return native.kept_alive(state, pins)
+    def iterating(carried: Any) -> Array:
+        state: newton.State = states.unpacked(carried[0])
+        return jnp.any(newton.unfinished(state.converged, state.iterations, limits.max_iterations))
 
-    def iterating(state: Any) -> Array:
-        return jnp.any(newton.unfinished(state[2 * n + 4], state[2 * n + 7], limits.max_iterations))
+    def iterate(carried: Any) -> Any:
+        return native.run(program.iterate, [*carried[0], *constants])
 
-    final = looped(iterating, program.iterate, program.first([*start.T, *constants]), constants)
-    y, (residual, converged, simple, direct, iterations) = final[:n], final[2 * n + 3 :]
+    first = program.first([*start.T, *constants])
+    state, pins = lax.while_loop(iterating, iterate, (first, native.blanks(program.iterate, (lanes,))))
+    final: newton.State = states.unpacked(native.kept_alive(state, pins))
+    y, tried = list(final.y), final.converged & final.direct
 
     *power, largest = program.transform([*y, *constants])
     squarings = jnp.zeros(lanes, jnp.int32)
 
     def squared(carried: Any) -> Any:
         power, largest, squarings, _ = carried
-        open_ = undecided(largest, squarings) & converged & direct
+        open_ = undecided(largest, squarings) & tried
         (*following, row), pins = native.run(program.square, power)
         kept = [jnp.where(open_, new, old) for new, old in zip([*following, row], [*power, largest], strict=True)]
         return kept[:-1], kept[-1], squarings + open_, pins
 
     start_of = (power, largest, squarings, native.blanks(program.square, (lanes,)))
-    power, largest, _, pins = lax.while_loop(lambda c: jnp.any(undecided(c[1], c[2]) & converged & direct), squared, start_of)
+    power, largest, _, pins = lax.while_loop(lambda c: jnp.any(undecided(c[1], c[2]) & tried), squared, start_of)
     (largest,) = native.kept_alive([largest], pins)
-    reached = converged & direct & ~has_grown(largest)
+    reached = tried & ~has_grown(largest)
 
-    matrix, regular = [], simple
+    matrix, regular = [], final.simple
     if program.derivative is not None:
         *matrix, regular = program.derivative([*y, *constants])
-    return Solved(y, reached, simple, iterations, residual, matrix, regular)
+    return Solved(y, reached, final.simple, final.iterations, final.residual, matrix, regular)
 
 
 Numbers = tuple[Array, Arguments, newton.Limits, Array | None]
@@ -223,17 +237,7 @@ def _in_blocks(
     start, args, limits, cost = numbers
     lanes, n = start.shape
     order = jnp.arange(lanes, dtype=jnp.int32) if cost is None else jnp.argsort(cost)
-    place = jnp.zeros(lanes, jnp.int32).at[order].set(jnp.arange(lanes, dtype=jnp.int32))
-    blocks = -(-lanes // engine.block)
-    filled = jnp.concatenate([order, jnp.repeat(order[-1:], blocks * engine.block - lanes)])
-
-    def cut(array: Array) -> Array:
-        return array[filled].reshape(blocks, engine.block, *array.shape[1:])
-
-    run = partial(lax.map, partial(run_block, system, active, engine.check))
-    if engine.marked:
-        run = native.one_function(run)
-    solved = jax.tree.map(lambda x: x.reshape(-1)[place], run(jax.tree.map(cut, (start, limits, args))))
+    solved = by_blocks(engine, partial(run_block, system, active, engine.check), order, (start, limits, args))
     healthy = jax.vmap(lambda y0, args: all_finite((y0, args)))(start, args)
     reached = solved.reached & healthy
     y = jnp.where(reached[:, None], jnp.stack(solved.y, axis=-1), jnp.nan)

@@ -1,8 +1,9 @@
 """Energy balances against textbooks, Cantera and SciPy, through the whole product.
 
 Tanks: H. S. Fogler, Elements of Chemical Reaction Engineering (4th ed., 2006), examples 8-6, 8-8 and 8-9; D. E. Seborg, T. F. Edgar and
-D. A. Mellichamp, Process Dynamics and Control, the nonlinear tank. The digits beyond the printed ones are by root finding. (Cases fogler-propylene-glycol-cstr, the tank of
-fogler-butane-adiabatic, the stable states of seborg-cstr-multiplicity, the steady state of kipet-cstr-jacketed-nonisothermal.)
+D. A. Mellichamp, Process Dynamics and Control, the nonlinear tank. The digits beyond the printed ones are by root finding.
+(Cases fogler-propylene-glycol-cstr, the tank of fogler-butane-adiabatic, the stable states of seborg-cstr-multiplicity, the steady
+state of kipet-cstr-jacketed-nonisothermal.)
 """
 
 import numpy as np
