@@ -7,7 +7,8 @@ engine for many lanes:
 |---|---|
 | `tableau`, `control` | the method and its step sizes, one for both |
 | `integration`, `steady` | the general programs |
-| `scalars` | reads a function of small arrays as a program of scalars |
+| `scalars`, `layouts` | programs of scalars; pytrees as lists of them |
+| `reading` | reads a JAX function of small arrays into such a program |
 | `factors`, `rodas` | elimination, a step and its derivative, on scalars |
 | `native` | the compiler tricks, all of them |
 | `blocks`, `ensemble` | what runs in a block of lanes; their order, the rule of derivatives |

@@ -18,8 +18,10 @@ from jax import Array, lax
 
 from kinetix.solvers import native
 from kinetix.solvers.control import Limits, State, at_stop, judge, plan, unfinished
+from kinetix.solvers.layouts import Layout, Template
+from kinetix.solvers.reading import read
 from kinetix.solvers.rodas import step, tangent_step
-from kinetix.solvers.scalars import Layout, ScalarProgram, Template, entries, is_entry, read, recorded
+from kinetix.solvers.scalars import ScalarProgram, entries, is_entry, recorded
 from kinetix.solvers.segments import Segments, first_state
 from kinetix.solvers.system import Arguments, System
 from kinetix.status import Status

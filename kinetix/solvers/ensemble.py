@@ -21,7 +21,8 @@ from jax.typing import ArrayLike
 from kinetix.solvers import native
 from kinetix.solvers.blocks import Active, Fixed, Start, cost_program, run_block
 from kinetix.solvers.control import Limits
-from kinetix.solvers.scalars import Layout, NotScalar, ScalarProgram
+from kinetix.solvers.layouts import Layout
+from kinetix.solvers.scalars import NotScalar, ScalarProgram
 from kinetix.solvers.segments import Segments, are_valid, segments_of
 from kinetix.solvers.system import Arguments, System
 

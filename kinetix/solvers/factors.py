@@ -14,7 +14,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from kinetix.solvers.scalars import entries, is_zero, read
+from kinetix.solvers.reading import read
+from kinetix.solvers.scalars import entries, is_zero
 
 
 @partial(jax.tree_util.register_dataclass, data_fields=["rows"], meta_fields=["order"])

@@ -18,7 +18,8 @@ import numpy as np
 
 from kinetix.solvers import tableau
 from kinetix.solvers.factors import Factors, factorised
-from kinetix.solvers.scalars import entries, read
+from kinetix.solvers.reading import read
+from kinetix.solvers.scalars import entries
 from kinetix.solvers.segments import Segments, time_derivative
 from kinetix.solvers.system import Arguments, System
 

@@ -19,7 +19,9 @@ from kinetix.solvers import native
 from kinetix.solvers import pseudo_transient as newton
 from kinetix.solvers.ensemble import Engine, by_blocks
 from kinetix.solvers.factors import determinant_sign, factorised, smallest_pivot
-from kinetix.solvers.scalars import Layout, ScalarProgram, entries, is_entry, read, recorded
+from kinetix.solvers.layouts import Layout
+from kinetix.solvers.reading import read
+from kinetix.solvers.scalars import ScalarProgram, entries, is_entry, recorded
 from kinetix.solvers.sensitivity import Found
 from kinetix.solvers.stability import generator, has_grown, row_sum, undecided
 from kinetix.solvers.system import Arguments, System, all_finite

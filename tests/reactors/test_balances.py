@@ -27,7 +27,9 @@ from kinetix.reactors.balances import (
     through_flow_jacobian,
 )
 from kinetix.reactors.energy import Heat, Isothermal, Programmed
-from kinetix.solvers.scalars import Layout, entries, read, recorded
+from kinetix.solvers.layouts import Layout
+from kinetix.solvers.reading import read
+from kinetix.solvers.scalars import entries, recorded
 from tests.reactors.contents import constant_at, filled, kinetics, thermal
 
 pytestmark = pytest.mark.usefixtures("x64")

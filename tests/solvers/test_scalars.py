@@ -7,7 +7,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from kinetix.solvers.scalars import Layout, NotScalar, ScalarProgram, Template, entries, read, recorded
+from kinetix.solvers.layouts import Layout, Template
+from kinetix.solvers.reading import read
+from kinetix.solvers.scalars import NotScalar, ScalarProgram, entries, recorded
 
 pytestmark = pytest.mark.usefixtures("x64")
 
