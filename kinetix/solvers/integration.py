@@ -84,6 +84,10 @@ class Integration:
     aligned: ClassVar[int] = TIMES
 
     @property
+    def fewest(self) -> int:
+        return self.engine.lanes
+
+    @property
     def differentiable(self) -> tuple[int, ...]:
         return tuple(range(FIRST_OF_ARGS + self.args.num_leaves))
 

@@ -55,6 +55,11 @@ class Program(Protocol):
         """
         ...
 
+    @property
+    def fewest(self) -> int:
+        """From how many lanes of a `jax.vmap` on `many` is asked."""
+        ...
+
     def many(self, levels: Levels, arguments: tuple[Array, ...]) -> Found | None:
         """What `differentiable` gives for all lanes of a `jax.vmap` at once: arguments and results have a leading lane axis.
 
@@ -82,8 +87,12 @@ def _by_lane(program: Program, levels: Levels) -> Callable[..., Found]:
 
     @one.def_vmap
     def all_lanes(lanes: int, batched: Sequence[bool], *arguments: Array) -> tuple[Found, Any]:
-        whole = [jnp.asarray(x) if own else jnp.broadcast_to(x, (lanes, *jnp.shape(x))) for x, own in zip(arguments, batched, strict=True)]
-        found = _together(program, levels)(*whole)
+        found = None
+        if lanes >= program.fewest:
+            spread = zip(arguments, batched, strict=True)
+            found = _together(program, levels)(
+                *(jnp.asarray(x) if own else jnp.broadcast_to(x, (lanes, *jnp.shape(x))) for x, own in spread)
+            )
         if found is None:
             axes = tuple(0 if own else None for own in batched)
             found = jax.vmap(lambda *lane: _evaluate(program, levels, lane), axes, axis_size=lanes)(*arguments)

@@ -80,6 +80,10 @@ class SteadyProgram:
     refused: ClassVar[tuple[()]] = ()
 
     @property
+    def fewest(self) -> int:
+        return self.engine.lanes
+
+    @property
     def differentiable(self) -> tuple[int, ...]:
         return tuple(range(FIRST_OF_ARGS, FIRST_OF_ARGS + self.args.num_leaves))
 
