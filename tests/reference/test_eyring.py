@@ -69,7 +69,10 @@ def test_entropy_and_its_error(reaction):
         ["T [K],A [mol/L],rate [mol/L/h],sigma [mol/L/h]", *(f"{a},1,{b:.15g},{c:.15g}" for a, b, c in zip(T, k, sigma, strict=True))]
     )
     result = fit(rates(reaction, fit={"sigma": "trusted"}), text)
-    scaled = lambda T, x, y: 3600 * eyring(T, 1e3 * x, y)  # noqa: E731
+
+    def scaled(T, x, y):
+        return 3600 * eyring(T, 1e3 * x, y)
+
     (dH, dS), covariance = curve_fit(scaled, T, k, (80.0, -20.0), sigma, absolute_sigma=True, xtol=1e-14, ftol=1e-14)
     group = result["parameters"].to_dataset()
     assert group["derived"].values.tolist() == ["r1.dS"]
