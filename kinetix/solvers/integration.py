@@ -309,7 +309,7 @@ def integrate_ensemble(
     block: int = Engine.block,
     marked: bool = True,
 ) -> Solution:
-    """`integrate` for many lanes: the same solution to rounding, some hundred times faster on a CPU.
+    """`integrate` for many lanes: the same solution to rounding, in a small part of the time on a CPU.
 
     That is `jax.vmap` of `integrate` with the engine asked for. Derivatives are those of `integrate`; of first order they run through the
     same layout, as forward tangents on the factors of the step, of higher order and with respect to t0 through the general program.

@@ -276,7 +276,7 @@ def steady_states(
     block: int = Engine.block,
     marked: bool = True,
 ) -> Steady:
-    """`steady_state` for many lanes: the same answer, some hundred times faster on a CPU.
+    """`steady_state` for many lanes: the same answer, in a small part of the time on a CPU.
 
     That is `jax.vmap` of `steady_state` with the engine asked for. Derivatives are those of `steady_state`; of first order they come from
     the same layout, for each perturbed entry of args a column -J^-1 d rhs, of higher order from the general program.
