@@ -96,7 +96,7 @@ def solve_lanes(system: System, engine: Engine, active: Active, numbers: Numbers
     segments = jax.vmap(segments_of)(t0, times, *(() if breaks is None else (breaks,)))
     whole = Start(start, segments.stop[:, -1], jax.vmap(are_valid)(times, t0, start, args))
     cost = _fastest_loss(system, whole, segments, limits, args) if cost is None else cost
-    solved = by_blocks(engine, partial(run_block, system, active, engine.check), jnp.argsort(cost), (whole, limits, args, segments))
+    solved = by_blocks(engine, partial(run_block, system, active, engine.check), cost, (whole, limits, args, segments))
     y, usable = jnp.stack(solved.y, axis=-1), solved.usable
     matrix = jnp.stack(solved.matrix, axis=2) if active else jnp.zeros((*y.shape, 0), y.dtype)
     if breaks is not None:
@@ -107,26 +107,30 @@ def solve_lanes(system: System, engine: Engine, active: Active, numbers: Numbers
     return y, matrix, usable, (solved.status, solved.accepted, solved.rejected, solved.t)
 
 
-def by_blocks(engine: Engine, run: Callable[[Any], Any], order: Array, lanes: Any) -> Any:
-    """What `run` gives for blocks of lanes that stand in `order`, in the order of the lanes given.
+def by_blocks(engine: Engine, run: Callable[[Any], Any], cost: Array | None, lanes: Any) -> Any:
+    """What `run` gives for blocks of lanes, in the order of the lanes given.
 
     Args:
         engine: how blocks are made. The last is filled up with its last lane.
         run: from arrays with a leading lane axis, of one block, to arrays whose last axis is the lanes.
-        order: [lane], the lanes side by side.
+        cost: [lane], by which lanes are put side by side; None: as given.
         lanes: pytree of arrays with a leading lane axis; so is the result.
     """
-    count = order.shape[0]
-    place = jnp.zeros(count, jnp.int32).at[order].set(jnp.arange(count, dtype=jnp.int32))
+    count = jax.tree.leaves(lanes)[0].shape[0]
     blocks = -(-count // engine.block)
-    filled = jnp.concatenate([order, jnp.repeat(order[-1:], blocks * engine.block - count)])
+    missing = blocks * engine.block - count
+    order = None if cost is None else jnp.argsort(cost)
+    place = None if order is None else jnp.zeros(count, jnp.int32).at[order].set(jnp.arange(count, dtype=jnp.int32))
 
     def cut(array: Array) -> Array:
-        return array[filled].reshape(blocks, engine.block, *array.shape[1:])
+        array = array if order is None else array[order]
+        filled = jnp.concatenate([array, jnp.repeat(array[-1:], missing, axis=0)]) if missing else array
+        return filled.reshape(blocks, engine.block, *array.shape[1:])
 
     def whole_again(array: Array) -> Array:
         """From [block, ..., lane of the block]."""
-        return jnp.moveaxis(array, -1, 1).reshape(-1, *array.shape[1:-1])[place]
+        array = jnp.moveaxis(array, -1, 1).reshape(-1, *array.shape[1:-1])
+        return array[:count] if place is None else array[place]
 
     mapped = partial(lax.map, run)
     mapped = native.one_function(mapped) if engine.marked else mapped

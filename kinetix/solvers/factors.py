@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, reduce
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from scipy.sparse.csgraph import connected_components
 
 from kinetix.solvers.reading import read
 from kinetix.solvers.scalars import entries, is_zero
@@ -43,7 +44,7 @@ class Factors:
 
 def factorised(matrix: np.ndarray) -> Factors:
     """The factors of a matrix [n, n] of scalars."""
-    order = elimination_order(np.array([[not is_zero(entry) for entry in row] for row in matrix]))
+    order = elimination_order(structure(matrix))
     rows = matrix[np.ix_(order, order)].copy()
     n = len(order)
     for k in range(n):
@@ -55,6 +56,11 @@ def factorised(matrix: np.ndarray) -> Factors:
     return Factors(rows, order)
 
 
+def structure(matrix: np.ndarray) -> np.ndarray:
+    """Where a matrix of scalars is not structurally zero."""
+    return np.array([[not is_zero(entry) for entry in row] for row in matrix])
+
+
 def smallest_pivot(matrix: np.ndarray, factors: Factors) -> Any:
     """The smallest magnitude of a pivot, relative to the largest entry of its row: a measure of how singular the matrix is."""
     inverses = entries([factors.rows[i, i] for i in range(len(factors.order))])
@@ -62,10 +68,10 @@ def smallest_pivot(matrix: np.ndarray, factors: Factors) -> Any:
     return read(lambda inverses, largest: 1.0 / jnp.max(jnp.abs(inverses) * largest), inverses, largest)
 
 
-def determinant_sign(factors: Factors) -> Any:
-    """The sign of the determinant, 1 or -1."""
+def is_determinant_positive(factors: Factors) -> Any:
+    """Whether an even number of pivots is negative."""
     pivots = entries([factors.rows[i, i] for i in range(len(factors.order))])
-    return read(lambda pivots: jnp.prod(jnp.sign(pivots)), pivots)
+    return read(lambda pivots: ~reduce(jnp.logical_xor, [pivots[i] < 0 for i in range(len(factors.order))]), pivots)
 
 
 def elimination_order(filled: np.ndarray) -> tuple[int, ...]:
@@ -85,3 +91,13 @@ def elimination_order(filled: np.ndarray) -> tuple[int, ...]:
         order.append(best)
         filled |= np.outer(filled[:, best], filled[best])
     return tuple(order)
+
+
+def coupled_parts(filled: np.ndarray) -> list[list[int]]:
+    """The unknowns that act on each other, by way of others or not: the eigenvalues of a matrix are those of its diagonal blocks for them.
+
+    Args:
+        filled: [n, n], where the matrix is not zero.
+    """
+    count, part = connected_components(filled, directed=True, connection="strong")
+    return [np.flatnonzero(part == i).tolist() for i in range(count)]

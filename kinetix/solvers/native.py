@@ -75,6 +75,18 @@ def kept_alive(results: Sequence[Array], carried: Sequence[Array]) -> list[Array
     return [lax.select(jnp.broadcast_to(never, x.shape), jnp.zeros_like(x), x) for x in results]
 
 
+def run_once(program: ScalarProgram, inputs: Sequence[Array], count: Array) -> list[Array]:
+    """The results of a program outside a loop: run in a loop of one turn, so that pins hold.
+
+    Args:
+        count: int32, not negative; what the compiler cannot know, so that it keeps the loop.
+    """
+    results = [jnp.zeros(inputs[0].shape, dtype) for dtype in program.types]
+    first = (jnp.minimum(count, 0), results, blanks(program, inputs[0].shape))
+    _, results, pinned = lax.while_loop(lambda c: c[0] < 1, lambda c: (c[0] + 1, *run(program, inputs)), first)
+    return kept_alive(results, pinned)
+
+
 def one_function(function: Callable[..., Any]) -> Callable[..., Any]:
     """The function compiled into one native function on CPU: no dispatch between its operations.
 

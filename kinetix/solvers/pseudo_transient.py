@@ -1,6 +1,8 @@
 """Pseudo-transient Newton iteration to a root of rhs(0, y, args), one lane.
 
-C. T. Kelley and D. E. Keyes, Convergence analysis of pseudo-transient continuation, SIAM Journal on Numerical Analysis 35, 508 (1998).
+C. T. Kelley and D. E. Keyes, Convergence analysis of pseudo-transient continuation, SIAM Journal on Numerical Analysis 35, 508 (1998);
+how long a step may be, and when the iteration has converged, from simplified Newton corrections: P. Deuflhard, Newton Methods for
+Nonlinear Problems (Springer 2004), sections 2.1 and 6.4.
 """
 
 from __future__ import annotations
@@ -14,11 +16,13 @@ from jax import Array, lax
 from kinetix.solvers.linear import gauss_jordan
 from kinetix.solvers.system import Arguments, System
 
-SLOWEST_GROWTH, FASTEST_GROWTH, BACK = 1.5, 50.0, 0.2
-NEWTON_BELOW, LATER = 1e-2, 0.1
-BELOW_ZERO = 1e-10
+LONGEST_STEP = 10.0
+"""Steps longer than that many of the slowest times are Newton's."""
+GROWTH, SLOWEST_GROWTH, FASTEST_GROWTH, BACK = 0.5, 2.0, 1e3, 0.2
+SETTLED = 0.01
 ROUNDING, SINGULAR = 64.0, 4.0
-LINEAR = 0.3
+SIMPLE, CONTRACTING = 0.1, 0.5
+"""Newton's method contracts the correction to a simple root by more and more, to a double root to a quarter."""
 UNDETERMINED = 0.1
 
 
@@ -28,7 +32,6 @@ class Root(NamedTuple):
     y : [n], the root, or where the iteration ended.
     converged : whether it is a root.
     simple : whether the last Newton steps converged as to a simple root.
-    direct : whether no step was longer than the time in which something grows: then nothing was jumped over.
     iterations : int32.
     residual : the largest |rhs_i| relative to the size of its terms.
     """
@@ -36,23 +39,26 @@ class Root(NamedTuple):
     y: Array
     converged: Array
     simple: Array
-    direct: Array
     iterations: Array
     residual: Array
 
 
 class State(NamedTuple):
-    """What one iteration hands to the next."""
+    """What one iteration hands to the next.
+
+    newton_below : an inverse step size up to which steps are Newton's.
+    lowest : [n], where no component goes below: atol and rounding below zero, or the start.
+    converged : the correction that is left is within the tolerance.
+    stalled : it is small, but rounding lets it shrink no further.
+    """
 
     y: Array
-    rates: Array
     inverse_dt: Array
     newton_below: Array
-    correction: Array
-    residual: Array
+    lowest: Array
     converged: Array
+    stalled: Array
     simple: Array
-    direct: Array
     iterations: Array
 
 
@@ -65,105 +71,112 @@ class Limits(NamedTuple):
 
 
 class Proposal(NamedTuple):
-    """The linear system of an iteration, `matrix` x = rates with change = size x, and what is known before it is solved.
-
-    share : the inverse of the size of the terms that each rate is made of, |rate_i| + sum_j |J_ij| (|y_j| + atol).
-    """
+    """The linear system of an iteration, `matrix` change = rates. `shift` is 1/dt, zero for a Newton step."""
 
     matrix: Array
-    size: Array
-    share: Array
-    residual: Array
-    newton: Array
+    rates: Array
+    shift: Array
 
 
-def first_state(system: System, y0: Array, args: Arguments) -> State:
+def first_state(system: System, y0: Array, args: Arguments, atol: Array) -> State:
     """The state before the first iteration: dt is the slowest loss 1/min |J_ii|."""
     dtype = y0.dtype
-    t, yes = jnp.zeros((), dtype), jnp.asarray(True)
-    jacobian = system.matrix(t, y0, args)
+    yes = jnp.asarray(True)
+    jacobian = system.matrix(jnp.zeros((), dtype), y0, args)
     losses = jnp.abs(jnp.stack([jacobian[i, i] for i in range(y0.size)]))
     slowest = jnp.min(jnp.where(losses > 0, losses, jnp.inf))
-    infinite = jnp.asarray(jnp.inf, dtype)
+    inverse_dt = jnp.where(jnp.isfinite(slowest), slowest, 0.0)
     return State(
         y=y0,
-        rates=system.rates(t, y0, args),
-        inverse_dt=jnp.where(jnp.isfinite(slowest), slowest, 0.0),
-        newton_below=jnp.asarray(NEWTON_BELOW, dtype),
-        correction=infinite,
-        residual=infinite,
+        inverse_dt=inverse_dt,
+        newton_below=inverse_dt / LONGEST_STEP,
+        lowest=jnp.minimum(y0, 0.0) - atol - ROUNDING * jnp.finfo(dtype).eps * jnp.sum(jnp.abs(y0)),
         converged=~yes,
+        stalled=~yes,
         simple=yes,
-        direct=yes,
         iterations=jnp.zeros((), jnp.int32),
     )
 
 
-def unfinished(converged: Array, iterations: Array, max_iterations: Array) -> Array:
+def unfinished(state: State, max_iterations: Array) -> Array:
     """Whether another iteration is needed and allowed."""
-    return ~converged & (iterations < max_iterations)
+    return ~state.converged & ~state.stalled & (state.iterations < max_iterations)
 
 
-def propose(system: System, state: State, args: Arguments, limits: Limits) -> Proposal:
-    """(1/dt - J) diag(size), of which 1/dt is zero once the steps are Newton's."""
-    jacobian = system.matrix(jnp.zeros((), state.y.dtype), state.y, args)
-    size = jnp.abs(state.y) + limits.atol
-    share = 1.0 / jnp.maximum(jnp.abs(jacobian) @ size + jnp.abs(state.rates), jnp.finfo(size.dtype).tiny)
-    residual = jnp.max(jnp.abs(state.rates) * share)
-    newton = residual <= state.newton_below
-    shifted = jnp.where(newton, 0.0, state.inverse_dt) * np.eye(size.size, dtype=size.dtype) - jacobian
-    return Proposal(shifted * size[None, :], size, share, residual, newton)
+def propose(system: System, state: State, args: Arguments) -> Proposal:
+    """A linearised implicit Euler step, (1/dt - J) change = rhs."""
+    t = jnp.zeros((), state.y.dtype)
+    shift = jnp.where(state.inverse_dt <= state.newton_below, 0.0, state.inverse_dt)
+    matrix = shift * np.eye(state.y.size, dtype=state.y.dtype) - system.matrix(t, state.y, args)
+    return Proposal(matrix, system.rates(t, state.y, args), shift)
 
 
-def judge(
-    system: System, state: State, args: Arguments, limits: Limits, proposal: Proposal, change: Array, smallest: Array, sign: Array
-) -> State:
-    """The state after a change that was tried; where nothing is left to do it stays as it is.
+def remainder(system: System, state: State, args: Arguments, proposal: Proposal, change: Array) -> Array:
+    """What the linear system leaves out: right-hand side of the simplified correction, by the same matrix."""
+    return system.rates(jnp.zeros((), state.y.dtype), state.y + change, args) - proposal.shift * change
+
+
+def judge(state: State, limits: Limits, proposal: Proposal, change: Array, correction: Array, positive: Array) -> State:
+    """The state after a change and its correction that were tried; where nothing is left to do it stays as it is.
 
     Args:
-        smallest: the smallest pivot of the linear system.
-        sign: of its determinant.
+        positive: whether the determinant of the linear system is. That of 1/dt - J is while dt is below the time of the fastest growth;
+            beyond it the step would jump over what is reached in time.
     """
-    y, rates, inverse_dt, newton_below, previous, _, _, simple, direct, iterations = state
-    _, _, share, residual, newton = proposal
-    rounding, singular = ROUNDING * jnp.finfo(y.dtype).eps, SINGULAR * jnp.finfo(y.dtype).eps
-    is_open = unfinished(state.converged, iterations, limits.max_iterations)
-    y_new = y + change
-    rates_new = system.rates(jnp.zeros((), y.dtype), y_new, args)
-    residual_new = jnp.max(jnp.abs(rates_new) * share)
-    positive = jnp.min(y_new - jnp.minimum(y, -(limits.atol + BELOW_ZERO * jnp.abs(y)))) >= 0.0
-    # Against the rates goes a step whose dt is longer than the time in which something grows: the linear model has a pole in between.
-    forward = jnp.sum((change * share) * (rates * share)) >= 0.0
-    better = (residual_new <= jnp.maximum(residual, rounding)) & (smallest > singular)
-    good = is_open & jnp.isfinite(jnp.sum(y_new)) & jnp.isfinite(residual_new) & positive & jnp.where(newton, better, forward)
+    y, inverse_dt, newton_below, lowest, _, _, simple, iterations = state
+    eps, newton = jnp.finfo(y.dtype).eps, proposal.shift == 0
+    is_open = unfinished(state, limits.max_iterations)
+    new = y + change + correction
+    amount = jnp.abs(y)
+    inverse = 1.0 / (amount + limits.atol)
+    length, left = jnp.sum((change * inverse) ** 2), jnp.sum((correction * inverse) ** 2)
+    contraction = jnp.sqrt(left / jnp.maximum(length, limits.rtol**2))
 
-    correction = jnp.where(newton, jnp.max(jnp.abs(change) / (limits.rtol * jnp.abs(y_new) + limits.atol)), jnp.inf)
-    at_rounding = residual_new <= rounding
-    converged = good & newton & ((correction <= 1.0) | (at_rounding & (correction >= 0.25 * previous)))
-    growth = jnp.clip(residual / jnp.maximum(residual_new, jnp.finfo(y.dtype).tiny), SLOWEST_GROWTH, FASTEST_GROWTH)
-    slower = is_open & ~good
+    inside = jnp.all(new >= lowest)
+    good = is_open & positive & inside & jnp.isfinite(jnp.sum(new)) & (contraction <= 1.0)
+    settled = jnp.all(jnp.abs(correction) <= (SETTLED * limits.rtol) * amount + SETTLED * limits.atol)
+    converged = good & newton & settled & (contraction <= CONTRACTING)
+    stalled = is_open & newton & ~converged & (length <= eps ** (2 / 3)) & (contraction > CONTRACTING)
+    shows = good & newton & ~stalled & (length > eps)
+    shorter = jnp.clip((1 / GROWTH) * contraction, 1 / FASTEST_GROWTH, 1 / SLOWEST_GROWTH)
     return State(
-        y=jnp.where(good, y_new, y),
-        rates=jnp.where(good, rates_new, rates),
-        inverse_dt=inverse_dt * jnp.where(good, 1.0 / growth, jnp.where(slower & ~newton, 1.0 / BACK, 1.0)),
-        newton_below=jnp.where(newton & slower, jnp.maximum(LATER * residual, rounding), newton_below),
-        correction=jnp.where(good, correction, previous),
-        residual=jnp.where(good, residual_new, state.residual),
+        y=jnp.where(good, new, y),
+        inverse_dt=inverse_dt * jnp.where(good, shorter, jnp.where(is_open, 1.0 / BACK, 1.0)),
+        newton_below=newton_below,
+        lowest=lowest,
         converged=state.converged | converged,
-        simple=jnp.where(newton & good & ~at_rounding, correction <= LINEAR * previous, simple),
-        # The determinant of 1/dt - J is positive while dt is below the time of the fastest growth.
-        direct=direct & (~good | (sign > 0)),
+        stalled=state.stalled | stalled,
+        simple=jnp.where(shows, contraction <= SIMPLE, simple),
         iterations=iterations + is_open.astype(jnp.int32),
     )
 
 
-def pseudo_transient(system: System, y0: Array, args: Arguments, rtol: Array, atol: Array, max_iterations: Array) -> Root:
-    """A root that the iteration reaches from y0.
+def residual_of(system: System, y: Array, args: Arguments, atol: Array, jacobian: Array) -> Array:
+    """The largest |rhs_i| relative to the size of the terms it is made of, |rhs_i| + sum_j |J_ij| (|y_j| + atol)."""
+    rates = jnp.abs(system.rates(jnp.zeros((), y.dtype), y, args))
+    terms = jnp.abs(jacobian) @ (jnp.abs(y) + atol) + rates
+    return jnp.max(rates / jnp.maximum(terms, jnp.finfo(y.dtype).tiny))
 
-    Each iteration is a linearised implicit Euler step, (1/dt - J) change = rhs, whose dt starts at the slowest loss 1/min |J_ii|, grows
-    with the ratio of the residuals, and shrinks if a value is not finite, a component would become clearly negative, or the step goes
-    against the rates. Once the residual is a hundredth of its terms the steps are full Newton steps, and the last of them is at most
-    rtol |y| + atol, or is nothing but rounding.
+
+def is_root(state: State, residual: Array, smallest: Array) -> Array:
+    """Whether the iteration has found one.
+
+    Args:
+        residual: see `residual_of`.
+        smallest: pivot of the Jacobian there, with columns scaled by |y| + atol: a singular one says nothing about where the root is.
+    """
+    eps = jnp.finfo(residual.dtype).eps
+    return (state.converged | (state.stalled & (residual <= ROUNDING * eps))) & (smallest > SINGULAR * eps)
+
+
+def pseudo_transient(system: System, y0: Array, args: Arguments, rtol: Array, atol: Array, max_iterations: Array) -> Root:
+    """The root that the iteration reaches from y0.
+
+    Each iteration is a linearised implicit Euler step, (1/dt - J) change = rhs, and a correction by what that leaves out,
+    (1/dt - J) correction = rhs(y + change) - change/dt. dt starts at the slowest loss 1/min |J_ii| and grows by 1/2 |change|/|correction|.
+    It shrinks if a value is not finite, a component would become clearly negative, the correction is larger than the change, or the step
+    is longer than the time in which something grows. Steps longer than ten of the slowest times are full Newton steps, and the last
+    correction of them, which is still applied, is at most a hundredth of rtol |y| + atol, or is nothing but rounding.
 
     Args:
         system: the equations, called with t = 0.
@@ -177,15 +190,17 @@ def pseudo_transient(system: System, y0: Array, args: Arguments, rtol: Array, at
     limits = Limits(rtol, atol, max_iterations)
 
     def attempt(state: State) -> State:
-        proposal = propose(system, state, args, limits)
-        inverted, smallest, sign = gauss_jordan(proposal.matrix)
-        return judge(system, state, args, limits, proposal, proposal.size * (inverted @ state.rates), smallest, sign)
+        proposal = propose(system, state, args)
+        inverted, _, sign = gauss_jordan(proposal.matrix)
+        change = inverted @ proposal.rates
+        correction = inverted @ remainder(system, state, args, proposal, change)
+        return judge(state, limits, proposal, change, correction, sign > 0)
 
-    def is_open(state: State) -> Array:
-        return unfinished(state.converged, state.iterations, max_iterations)
-
-    final = lax.while_loop(is_open, attempt, first_state(system, y0, args))
-    return Root(final.y, final.converged, final.simple, final.direct, final.iterations, final.residual)
+    final = lax.while_loop(lambda state: unfinished(state, max_iterations), attempt, first_state(system, y0, args, atol))
+    jacobian = system.matrix(jnp.zeros((), y0.dtype), final.y, args)
+    residual = residual_of(system, final.y, args, atol, jacobian)
+    _, smallest, _ = gauss_jordan(jacobian * (jnp.abs(final.y) + atol)[None, :])
+    return Root(final.y, is_root(final, residual, smallest), final.simple, final.iterations, residual)
 
 
 def is_regular(system: System, y: Array, args: Arguments, rtol: Array, atol: Array, jacobian: Array, smallest: Array) -> Array:

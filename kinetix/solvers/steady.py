@@ -38,9 +38,8 @@ class SteadyOptions:
 
     All fields are numbers and may be traced: other values do not recompile a function that takes a `SteadyOptions` as an argument.
 
-    rtol, atol : the last full Newton correction of each component is at most rtol |y| + atol. It is still applied, so the result
-        is better than that. `atol` is in the unit of y: one number, or one for each component. It is also how far below zero a
-        component may go.
+    rtol, atol : the last Newton correction of each component, which is still applied, is at most a hundredth of rtol |y| + atol. `atol`
+        is in the unit of y: one number, or one for each component. It is also how far below zero a component may go.
     max_iterations : the most Newton iterations of an attempt, rejected ones included.
     """
 
@@ -194,7 +193,7 @@ def reach(system: System, y0: Array, args: Arguments, options: SteadyOptions) ->
         return _Search(
             y=y,
             root=root,
-            reached=root.converged & stable & jnp.where(first, root.direct, near),
+            reached=root.converged & stable & (first | near),
             roots=state.roots | root.converged,
             moving=moved.status,
             attempts=state.attempts + 1,
@@ -205,7 +204,7 @@ def reach(system: System, y0: Array, args: Arguments, options: SteadyOptions) ->
         return healthy & ~state.reached & (state.attempts < ATTEMPTS) & (state.moving == Status.SUCCESS)
 
     no, zero = jnp.asarray(False), jnp.zeros((), jnp.int32)
-    nothing = Root(y0, no, no, no, zero, jnp.asarray(jnp.inf, dtype))
+    nothing = Root(y0, no, no, zero, jnp.asarray(jnp.inf, dtype))
     final = lax.while_loop(open_, attempt, _Search(y0, nothing, no, no, zero + int(Status.SUCCESS), zero, zero))
     restless = final.roots | (final.moving == Status.STEP_LIMIT)
     failed = jnp.where(restless, Status.UNSTEADY, Status.NOT_CONVERGED)
@@ -221,8 +220,8 @@ def steady_state(
 ) -> Steady:
     """The stable root of rhs(y, args) = 0 that dy/dt = rhs comes to from y0: one lane. There may be others.
 
-    The root that `pseudo_transient` finds from y0 is the answer if no step was longer than the time in which something grows, and if
-    small disturbances of it decay (`stability.grows`). Otherwise Rodas5P follows the state over ten times the slowest time 1/min |J_ii|,
+    The root that `pseudo_transient` finds from y0, by steps shorter than the time in which something grows, is the answer if small
+    disturbances of it decay (`stability.grows`). Otherwise Rodas5P follows the state over ten times the slowest time 1/min |J_ii|,
     a hundred times, and so on; the answer is then the first stable root within 5 % of where that leads.
 
     Derivatives, forward or reverse and of any order, with respect to every floating-point leaf of args are those of the implicit

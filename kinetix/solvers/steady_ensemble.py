@@ -6,7 +6,7 @@ where disturbances decay. That runs in blocks of lanes of scalars. Lanes that ne
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
@@ -18,7 +18,7 @@ from jax import Array, lax
 from kinetix.solvers import native
 from kinetix.solvers import pseudo_transient as newton
 from kinetix.solvers.ensemble import Engine, by_blocks
-from kinetix.solvers.factors import determinant_sign, factorised, smallest_pivot
+from kinetix.solvers.factors import coupled_parts, factorised, is_determinant_positive, smallest_pivot, structure
 from kinetix.solvers.layouts import Layout
 from kinetix.solvers.reading import read
 from kinetix.solvers.scalars import ScalarProgram, entries, is_entry, recorded
@@ -37,17 +37,16 @@ class Programs(NamedTuple):
     Attributes:
         first: from start and fixed values to the first state of the iteration.
         iterate: from a state and the fixed values to the next.
-        transform: from the root and the fixed values to the Cayley transform of the Jacobian, and its largest row sum.
+        finish: from the last state and the fixed values to the residual, whether there is a root, the Cayley transform of the Jacobian (of
+            its parts that do not act on each other both ways) and its largest row sum; behind them, where something is active, whether the sensitivity matrix exists, and the matrix column by
+            column.
         square: of a matrix, and the largest row sum of the square.
-        derivative: from the root and the fixed values to the sensitivity matrix, column by column, and whether it exists; None where
-            nothing is active.
     """
 
     first: ScalarProgram
     iterate: ScalarProgram
-    transform: ScalarProgram
+    finish: ScalarProgram
     square: ScalarProgram
-    derivative: ScalarProgram | None
 
 
 class Fixed(NamedTuple):
@@ -61,7 +60,7 @@ def state_layout(n: int, dtype: np.dtype) -> Layout:
     """Of one lane's `State`."""
     number, count, truth = (jax.ShapeDtypeStruct((), kind) for kind in (dtype, np.int32, np.bool_))
     vector = jax.ShapeDtypeStruct((n,), dtype)
-    shapes: Any = (vector, vector, number, number, number, number, truth, truth, truth, count)
+    shapes: Any = (vector, number, number, vector, truth, truth, truth, count)
     return Layout.of(newton.State(*shapes))
 
 
@@ -71,66 +70,82 @@ def programs(system: System, n: int, dtype: np.dtype, fixed: Layout, active: tup
     states = state_layout(n, dtype)
     size = len(states.types)
     numbers = [dtype] * n
+    sizes: list[int] = []
 
     def first(x: list[Any]) -> list[Any]:
-        _, args = fixed.unpacked(x[n:])
-        return states.packed(read(partial(newton.first_state, system), entries(x[:n]), args))
+        limits, args = fixed.unpacked(x[n:])
+        return states.packed(read(partial(newton.first_state, system), entries(x[:n]), args, limits.atol))
 
     def iterate(x: list[Any]) -> list[Any]:
         state: Any = states.unpacked(x[:size])
         limits, args = fixed.unpacked(x[size:])
-        proposal = read(partial(newton.propose, system), state, args, limits)
+        proposal = read(partial(newton.propose, system), state, args)
         factors = factorised(proposal.matrix)
-        solved = factors.solve(state.rates)
-        change = entries([a * b for a, b in zip(proposal.size, solved, strict=True)])
-        pivots = smallest_pivot(proposal.matrix, factors), determinant_sign(factors)
-        return states.packed(read(partial(newton.judge, system), state, args, limits, proposal, change, *pivots))
+        change = factors.solve(proposal.rates)
+        correction = factors.solve(read(partial(newton.remainder, system), state, args, proposal, change))
+        return states.packed(read(newton.judge, state, limits, proposal, change, correction, is_determinant_positive(factors)))
 
     def scale(y: Any, limits: Any) -> Any:
         return read(lambda y, atol: jnp.abs(y) + atol, y, limits.atol)
 
-    def transform(x: list[Any]) -> list[Any]:
-        y = entries(x[:n])
-        limits, args = fixed.unpacked(x[n:])
+    def finish(x: list[Any]) -> list[Any]:
+        state: Any = states.unpacked(x[:size])
+        limits, args = fixed.unpacked(x[size:])
+        y = state.y
         jacobian = read(lambda y, args: system.matrix(jnp.zeros((), y.dtype), y, args), y, args)
-        scaled, time = read(generator, jacobian, scale(y, limits))
-        factors = factorised(read(lambda scaled, time: np.eye(n) - (0.5 * time) * scaled, scaled, time))
-        columns = [factors.solve(unit) for unit in np.eye(n)]
-        matrix = [[2.0 * columns[j][i] - (1.0 if i == j else 0.0) for j in range(n)] for i in range(n)]
-        return [*(x for row in matrix for x in row), read(row_sum, entries([x for row in matrix for x in row], (n, n)))]
+        scale = read(lambda y, atol: jnp.abs(y) + atol, y, limits.atol)
+        residual = read(partial(newton.residual_of, system), y, args, limits.atol, jacobian)
+        losses = read(lambda jacobian, scale: -jacobian * scale[None, :], jacobian, scale)
+        factors = factorised(losses)
+        smallest = smallest_pivot(losses, factors)
+        parts = coupled_parts(structure(jacobian))
+        sizes[:] = map(len, parts)
+        transformed = _with_row_sum(_cayley(part, *read(generator, jacobian, scale)) for part in parts)
+        found = [residual, read(newton.is_root, state, residual, smallest), *transformed]
+        if not active:
+            return found
+        columns = [factors.solve(slope) for slope in _slopes(system, y, args, active)]
+        regular = read(partial(newton.is_regular, system), y, args, limits.rtol, limits.atol, jacobian, smallest)
+        return [*found, regular, *(a * x for column in columns for a, x in zip(scale, column, strict=True))]
 
     def square(x: list[Any]) -> list[Any]:
-        matrix = entries(x, (n, n))
-        squared = read(lambda a: a @ a, matrix)
-        return [*squared.ravel(), read(row_sum, squared)]
+        supply = iter(x)
+        return _with_row_sum(read(lambda a: a @ a, entries([next(supply) for _ in range(k * k)], (k, k))) for k in sizes)
 
-    def derivative(x: list[Any]) -> list[Any]:
-        y = entries(x[:n])
-        limits, args = fixed.unpacked(x[n:])
-        leaves, tree = jax.tree.flatten(args, is_leaf=is_entry)
-
-        def rates(y: Any, perturbed: Any, others: Any) -> Any:
-            supply = iter(perturbed), iter(others)
-            filled = [next(supply[0]) if i in active else next(supply[1]) for i in range(len(leaves))]
-            return system.rates(jnp.zeros((), y.dtype), y, jax.tree.unflatten(tree, filled))
-
-        split = [leaves[i] for i in active], [leaf for i, leaf in enumerate(leaves) if i not in active]
-        jacobian = read(lambda y, args: system.matrix(jnp.zeros((), y.dtype), y, args), y, args)
-        slopes = read(jax.jacfwd(rates, argnums=1), y, *split)
-        size = scale(y, limits)
-        scaled = read(lambda jacobian, size: -jacobian * size[None, :], jacobian, size)
-        factors = factorised(scaled)
-        columns = [factors.solve(column) for slope in slopes for column in entries(slope).reshape(n, -1).T]
-        regular = read(partial(newton.is_regular, system), y, args, limits.rtol, limits.atol, jacobian, smallest_pivot(scaled, factors))
-        return [*(a * x for column in columns for a, x in zip(size, column, strict=True)), regular]
-
+    last = recorded(finish, [*states.types, *fixed.types])
     return Programs(
         first=recorded(first, [*numbers, *fixed.types]),
         iterate=recorded(iterate, [*states.types, *fixed.types]),
-        transform=recorded(transform, [*numbers, *fixed.types]),
-        square=recorded(square, [dtype] * n**2),
-        derivative=recorded(derivative, [*numbers, *fixed.types]) if active else None,
+        finish=last,
+        square=recorded(square, [dtype] * sum(k * k for k in sizes)),
     )
+
+
+def _cayley(part: list[int], jacobian: np.ndarray, time: Any) -> np.ndarray:
+    """The Cayley transform of the part of a matrix of scalars."""
+    n = len(part)
+    factors = factorised(read(lambda a, time: np.eye(n) - (0.5 * time) * a, jacobian[np.ix_(part, part)], time))
+    return 2.0 * np.stack([factors.solve(unit) for unit in np.eye(n)], axis=1) - np.eye(n)
+
+
+def _with_row_sum(parts: Iterable[np.ndarray]) -> list[Any]:
+    """The entries of all parts of a matrix, and the largest row sum."""
+    matrices = list(parts)
+    sums = entries([read(row_sum, matrix) for matrix in matrices])
+    return [*(x for matrix in matrices for x in matrix.ravel()), read(jnp.max, sums)]
+
+
+def _slopes(system: System, y: np.ndarray, args: Any, active: tuple[int, ...]) -> list[np.ndarray]:
+    """The derivatives of the rates by each entry of the active leaves of args, [n] each."""
+    leaves, tree = jax.tree.flatten(args, is_leaf=is_entry)
+
+    def rates(y: Any, perturbed: Any, others: Any) -> Any:
+        supply = iter(perturbed), iter(others)
+        filled = [next(supply[0]) if i in active else next(supply[1]) for i in range(len(leaves))]
+        return system.rates(jnp.zeros((), y.dtype), y, jax.tree.unflatten(tree, filled))
+
+    split = [leaves[i] for i in active], [leaf for i, leaf in enumerate(leaves) if i not in active]
+    return [column for slope in read(jax.jacfwd(rates, argnums=1), y, *split) for column in entries(slope).reshape(len(y), -1).T]
 
 
 class Solved(NamedTuple):
@@ -169,36 +184,35 @@ def run_block(
     states = state_layout(n, start.dtype)
 
     def iterating(carried: Any) -> Array:
-        state: newton.State = states.unpacked(carried[0])
-        return jnp.any(newton.unfinished(state.converged, state.iterations, limits.max_iterations))
+        return jnp.any(newton.unfinished(states.unpacked(carried[0]), limits.max_iterations))
 
     def iterate(carried: Any) -> Any:
         return native.run(program.iterate, [*carried[0], *constants])
 
     first = program.first([*start.T, *constants])
     state, pins = lax.while_loop(iterating, iterate, (first, native.blanks(program.iterate, (lanes,))))
-    final: newton.State = states.unpacked(native.kept_alive(state, pins))
-    y, tried = list(final.y), final.converged & final.direct
+    state = native.kept_alive(state, pins)
+    final: newton.State = states.unpacked(state)
 
-    *power, largest = program.transform([*y, *constants])
-    squarings = jnp.zeros(lanes, jnp.int32)
+    found = native.run_once(program.finish, [*state, *constants], final.iterations[0])
+    residual, root, entries_of_power = found[0], found[1], len(program.square.inputs)
+    *power, largest = found[2 : 3 + entries_of_power]
+    derived = found[3 + entries_of_power :]
+
+    def open_(largest: Array, squarings: Array) -> Array:
+        return jnp.any(root & undecided(largest, squarings))
 
     def squared(carried: Any) -> Any:
-        power, largest, squarings, _ = carried
-        open_ = undecided(largest, squarings) & tried
-        (*following, row), pins = native.run(program.square, power)
-        kept = [jnp.where(open_, new, old) for new, old in zip([*following, row], [*power, largest], strict=True)]
-        return kept[:-1], kept[-1], squarings + open_, pins
+        power, _, squarings, _ = carried
+        (*power, largest), pins = native.run(program.square, power)
+        return power, largest, squarings + 1, pins
 
-    start_of = (power, largest, squarings, native.blanks(program.square, (lanes,)))
-    power, largest, _, pins = lax.while_loop(lambda c: jnp.any(undecided(c[1], c[2]) & tried), squared, start_of)
+    once = (power, largest, jnp.zeros((), jnp.int32), native.blanks(program.square, (lanes,)))
+    power, largest, _, pins = lax.while_loop(lambda carried: open_(*carried[1:3]), squared, once)
     (largest,) = native.kept_alive([largest], pins)
-    reached = tried & ~has_grown(largest)
-
-    matrix, regular = [], final.simple
-    if program.derivative is not None:
-        *matrix, regular = program.derivative([*y, *constants])
-    return Solved(y, reached, final.simple, final.iterations, final.residual, matrix, regular)
+    reached = root & ~has_grown(largest)
+    regular, matrix = (derived[0], derived[1:]) if derived else (final.simple, [])
+    return Solved(list(final.y), reached, final.simple, final.iterations, residual, matrix, regular)
 
 
 Numbers = tuple[Array, Arguments, newton.Limits, Array | None]
@@ -238,8 +252,7 @@ def _in_blocks(
     """States, matrix, whether they are usable, status, iterations and residual; and which lanes have their answer."""
     start, args, limits, cost = numbers
     lanes, n = start.shape
-    order = jnp.arange(lanes, dtype=jnp.int32) if cost is None else jnp.argsort(cost)
-    solved = by_blocks(engine, partial(run_block, system, active, engine.check), order, (start, limits, args))
+    solved = by_blocks(engine, partial(run_block, system, active, engine.check), cost, (start, limits, args))
     healthy = jax.vmap(lambda y0, args: all_finite((y0, args)))(start, args)
     reached = solved.reached & healthy
     y = jnp.where(reached[:, None], jnp.stack(solved.y, axis=-1), jnp.nan)
@@ -252,16 +265,14 @@ def _in_blocks(
 
 def _the_others(arguments: tuple[Array, ...], alone: Callable[[tuple[Array, ...]], Found], open_: Array, found: Found) -> Found:
     """`found` with the open lanes solved by `alone`."""
-    lanes = open_.shape[0]
-    first = jnp.argsort(~open_)  # stable: the open lanes, in order
-    some = min(LANES_ALONE, lanes)
+    some = min(LANES_ALONE, open_.shape[0])
     count = jnp.sum(open_.astype(jnp.int32))
 
     def more(carried: Any) -> Array:
         return carried[0] < count
 
     def solve(carried: Any) -> Any:
-        done, found = carried
+        done, first, found = carried
         # the last few may reach back to lanes that have been solved: they are solved again
         at = lax.dynamic_slice_in_dim(first, jnp.minimum(done, jnp.maximum(count - some, 0)), some)
         solved = alone(tuple(x[at] for x in arguments))
@@ -270,6 +281,10 @@ def _the_others(arguments: tuple[Array, ...], alone: Callable[[tuple[Array, ...]
         def put(whole: Array, new: Array) -> Array:
             return whole.at[at].set(jnp.where(chosen.reshape(-1, *[1] * (new.ndim - 1)), new, whole[at]))
 
-        return done + some, jax.tree.map(put, found, solved)
+        return done + some, first, jax.tree.map(put, found, solved)
 
-    return lax.while_loop(more, solve, (jnp.zeros((), count.dtype), found))[1]
+    def solve_all(found: Found) -> Found:
+        first = jnp.argsort(~open_)  # stable: the open lanes, in order
+        return lax.while_loop(more, solve, (jnp.zeros((), count.dtype), first, found))[-1]
+
+    return lax.cond(count > 0, solve_all, lambda found: found, found)
