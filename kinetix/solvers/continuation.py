@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -23,15 +24,15 @@ from kinetix.status import Status
 FOLD, HOPF, BRANCH = "fold", "hopf", "branch"
 """Where a curve turns back in the condition, where an oscillation begins, and where another curve crosses it."""
 
-FIRST_STEP, LONGEST_STEP, SHORTEST_STEP = 1e-3, 0.08, 1e-9
+FIRST_STEP, LONGEST_STEP, SHORTEST_STEP = 1e-3, 0.15, 1e-9
 LONGER, SHORTER = 1.6, 0.4
-TURN = math.cos(0.25)
+TURN = math.cos(0.2)
 """The most that the tangent may turn in a step, as a cosine."""
 
 SIDEWAYS = 0.2
 """The largest correction, in steps."""
 
-CORRECTED, CORRECTIONS, EASY = 1e-10, 8, 3
+CORRECTED, CORRECTIONS, EASY = 1e-8, 8, 3
 NOT_BELOW = 1e-9
 """In the size of the state: how far below zero rounding may put a component."""
 
@@ -122,18 +123,14 @@ class Point(NamedTuple):
     Attributes:
         x: [m + 1], coordinates and s.
         tangent: [m + 1], of length one, in the direction in which the curve is followed.
-        jacobian: [m, m], d(dz/dt)/dz.
+        eigenvalues: [m], of d(dz/dt)/dz.
         kind: `FOLD`, `HOPF`, `BRANCH`, or "" for an ordinary one.
     """
 
     x: np.ndarray
     tangent: np.ndarray
-    jacobian: np.ndarray
+    eigenvalues: np.ndarray
     kind: str = ""
-
-    @property
-    def eigenvalues(self) -> np.ndarray:
-        return np.linalg.eigvals(self.jacobian)
 
 
 @dataclass(frozen=True, eq=False)
@@ -236,7 +233,7 @@ def _bordered(family: Family, axis: Axis, x: np.ndarray) -> tuple[np.ndarray, np
 def _point(bordered: np.ndarray, x: np.ndarray, onwards: np.ndarray) -> Point:
     share = np.maximum(np.abs(bordered).max(axis=1, keepdims=True), np.finfo(float).tiny)
     tangent = np.linalg.svd(bordered / share)[2][-1]
-    return Point(x, tangent if tangent @ onwards >= 0 else -tangent, bordered[:, :-1])
+    return Point(x, tangent if tangent @ onwards >= 0 else -tangent, np.linalg.eigvals(bordered[:, :-1]))
 
 
 def _special(family: Family, axis: Axis, here: Point, there: Point, step: float) -> list[Point]:
@@ -255,28 +252,34 @@ def _special(family: Family, axis: Axis, here: Point, there: Point, step: float)
 
 def real_test(point: Point) -> float:
     """Changes its sign where a real eigenvalue does."""
-    sign = float(np.linalg.slogdet(point.jacobian)[0]) if point.jacobian.size else 1.0
-    return sign * float(np.abs(point.eigenvalues).min(initial=1.0))
+    values = point.eigenvalues
+    smallest = np.abs(values).min(initial=np.inf)
+    return float(-smallest if np.count_nonzero((values.real < 0) & (values.imag == 0)) % 2 else smallest)
 
 
 def pair_test(point: Point) -> float:
     """Changes its sign where the sum of two eigenvalues does: at a Hopf point, and where two real ones are opposite."""
-    sums = _real_sums(point.eigenvalues)
-    return float(np.prod(np.sign(sums))) * float(np.abs(sums).min(initial=1.0))
-
-
-def _real_sums(eigenvalues: np.ndarray) -> np.ndarray:
-    i, j = np.triu_indices(len(eigenvalues), 1)
-    real = np.abs(eigenvalues.imag[i] + eigenvalues.imag[j]) == 0.0
-    return (eigenvalues.real[i] + eigenvalues.real[j])[real]
+    sums = _sums_of_two(point.eigenvalues)
+    real = sums.real[sums.imag == 0.0]
+    smallest = np.abs(real).min(initial=np.inf)
+    return float(-smallest if np.count_nonzero(real < 0) % 2 else smallest)
 
 
 def _oscillates(point: Point) -> bool:
     """Whether the two eigenvalues of smallest sum are a complex pair, not two real ones."""
     values = point.eigenvalues
-    i, j = np.triu_indices(len(values), 1)
-    nearest = int(np.argmin(np.abs(values[i] + values[j])))
-    return bool(values[i][nearest].imag != 0.0)
+    i, _ = _pairs(len(values))
+    return bool(values[i][np.argmin(np.abs(_sums_of_two(values)))].imag != 0.0)
+
+
+def _sums_of_two(values: np.ndarray) -> np.ndarray:
+    i, j = _pairs(len(values))
+    return values[i] + values[j]
+
+
+@lru_cache(maxsize=32)
+def _pairs(number: int) -> tuple[np.ndarray, np.ndarray]:
+    return np.triu_indices(number, 1)
 
 
 def _located(family: Family, axis: Axis, here: Point, there: Point, test: Callable[[Point], float]) -> Point | None:

@@ -80,20 +80,31 @@ def all_states(family: Family, axis: Axis, starts: np.ndarray, *, from_zero: boo
     """
     curves = [_from_the_origin(family, axis)] if from_zero else []
     found, converged = newton(family, axis.wanted, family.coordinates(starts))
-    roots = [refined(family, axis.wanted, z) for z in (*(z for curve in curves for z in curve.crossings), *found[converged])]
-    met = [refined(family, axis.wanted, z) for curve in curves for z in curve.crossings]
-    states = distinct(family, roots)
+    states = [refined(family, axis.wanted, z) for z in _apart(found[converged])]
+    states, curves = _closure(family, axis, states, curves)
+    return Multiplicity(tuple(states), tuple(curves), len(starts), int(np.count_nonzero(converged)))
+
+
+def curves_through(family: Family, axis: Axis, known: Multiplicity) -> Multiplicity:
+    """The curves over another condition through steady states that are known at its wanted value, and the states that these lead to."""
+    found, curves = _closure(family, axis, known.states, [])
+    return Multiplicity(tuple(found), tuple(curves), known.starts, known.converged)
+
+
+def _closure(family: Family, axis: Axis, states: Sequence[Refined], curves: Sequence[Curve]) -> tuple[list[Refined], list[Curve]]:
+    """States and curves with those that they lead to."""
+    curves, met = list(curves), [refined(family, axis.wanted, z) for curve in curves for z in curve.crossings]
+    states = distinct(family, [*met, *states])
     while len(curves) < MOST_CURVES:
         new = next((one for one in states if one.status.ok and not _among(family, one, met)), None)
         if new is None:
             break
         both = [follow(family, axis, family.coordinates(new.y), 0.0, way) for way in (1, -1)]
-        both = both[:1] if both[0].closed else both
-        curves.append(_joined(both))
+        curves.append(_joined(both[:1] if both[0].closed else both))
         more = [refined(family, axis.wanted, z) for z in curves[-1].crossings]
         met += [new, *more]
         states = distinct(family, [*states, *more])
-    return Multiplicity(tuple(states), tuple(curves), len(starts), int(np.count_nonzero(converged)))
+    return states, curves
 
 
 def _from_the_origin(family: Family, axis: Axis) -> Curve:
@@ -206,6 +217,15 @@ def distinct(family: Family, found: Sequence[Refined]) -> list[Refined]:
             kept.append(one)
     failed = [one for one in found if not one.status.ok]
     return [*sorted(kept, key=lambda one: float(np.linalg.norm(family.coordinates(one.y)))), *failed]
+
+
+def _apart(z: np.ndarray) -> list[np.ndarray]:
+    """Rows [row, m] of which none is within rounding of one before."""
+    kept: list[np.ndarray] = []
+    for one in z:
+        if not any(np.abs(one - other).max(initial=0.0) <= SAME for other in kept):
+            kept.append(one)
+    return kept
 
 
 def _among(family: Family, one: Refined, others: Sequence[Refined]) -> bool:
