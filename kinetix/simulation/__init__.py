@@ -1,5 +1,9 @@
 """One seam from parameters and conditions to predicted responses, used by fits, sweeps and simulators."""
 
+from kinetix.simulation.branches import ALONG as ALONG
+from kinetix.simulation.branches import TIME_ON as TIME_ON
+from kinetix.simulation.branches import Branches as Branches
+from kinetix.simulation.branches import branches as branches
 from kinetix.simulation.formulas import Formula as Formula
 from kinetix.simulation.heat import HeatBindings as HeatBindings
 from kinetix.simulation.model import Model as Model

@@ -10,9 +10,9 @@ Press (1977), pages 359 to 384; E. L. Allgower and K. Georg, Introduction to Num
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -179,7 +179,7 @@ def follow(family: Family, axis: Axis, z: np.ndarray, s: float, way: int) -> Cur
         passed = [here, *_special(family, axis, here, there, step), there]
         out = next((bound for bound in bounds if (there.x[-1] - bound) * (here.x[-1] - bound) < 0), None)
         if out is not None:
-            end = _located(family, axis, here, there, lambda point: point.x[-1] - out)
+            end = _located(family, axis, here, there, partial(_beyond, out))
             passed = [*(point for point in passed[:-1] if bounds[0] <= point.x[-1] <= bounds[1]), *([end] if end else [])]
         crossings += [_crossing(family, axis, a, b) for a, b in pairwise(passed) if (a.x[-1] < 0) != (b.x[-1] < 0)]
         points += passed[1:]
@@ -305,11 +305,15 @@ def _located(family: Family, axis: Axis, here: Point, there: Point, test: Callab
 
 def _crossing(family: Family, axis: Axis, a: Point, b: Point) -> np.ndarray:
     """Where the curve crosses the wanted value between two points: the foot for a refinement."""
-    found = _located(family, axis, a, b, lambda point: float(point.x[-1]))
+    found = _located(family, axis, a, b, partial(_beyond, 0.0))
     if found is not None:
         return found.x[:-1]
     share = a.x[-1] / (a.x[-1] - b.x[-1])
     return (a.x + share * (b.x - a.x))[:-1]
+
+
+def _beyond(s: float, point: Point) -> float:
+    return float(point.x[-1]) - s
 
 
 def _returned(family: Family, axis: Axis, first: Point, here: Point, there: Point, number: int) -> bool:
@@ -323,8 +327,3 @@ def _returned(family: Family, axis: Axis, first: Point, here: Point, there: Poin
     foot = here.x + share * chord - first.x
     again = _corrected(family, axis, first.x + foot - (foot @ first.tangent) * first.tangent, first.tangent, first.tangent)
     return again is not None and bool(np.linalg.norm(again.x - first.x) <= SAME)
-
-
-def specials(curve: Curve) -> Iterator[Point]:
-    """The special points of a curve, in their order."""
-    return (point for point in curve.points if point.kind)
