@@ -47,9 +47,9 @@ class Shown(NamedTuple):
         responses: of the model, (state, response).
     """
 
-    c: np.ndarray
-    T: np.ndarray
-    responses: np.ndarray
+    c: jax.Array | np.ndarray
+    T: jax.Array | np.ndarray
+    responses: jax.Array | np.ndarray
 
 
 class Branches(NamedTuple):

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import brentq
@@ -36,9 +36,13 @@ CORRECTED, CORRECTIONS, EASY = 1e-8, 8, 3
 NOT_BELOW = 1e-9
 """In the size of the state: how far below zero rounding may put a component."""
 
+NEAR_ZERO = 1e-4
+"""How near a curve is followed to where a component becomes negative."""
+
 SPREAD = 4.0
 """Length of a linear axis in the measure of arc length, in which states are of size one."""
 
+TO_ROUNDING = 1e-13
 SAME = 1e-6
 """States that are nearer to each other are one."""
 
@@ -132,6 +136,16 @@ class Point(NamedTuple):
     eigenvalues: np.ndarray
     kind: str = ""
 
+    @property
+    def stable(self) -> bool:
+        """Whether small disturbances decay."""
+        return decay(self.eigenvalues)
+
+
+def decay(eigenvalues: np.ndarray) -> bool:
+    """Whether disturbances of a state with these eigenvalues of its Jacobian decay."""
+    return bool(np.all(np.real(eigenvalues) < 0.0))
+
 
 @dataclass(frozen=True, eq=False)
 class Curve:
@@ -175,7 +189,10 @@ def follow(family: Family, axis: Axis, z: np.ndarray, s: float, way: int) -> Cur
                 return Curve(tuple(points), tuple(crossings), Status.STEP_TOO_SMALL)
             continue
         if not family.inside(there.x[:-1]):
-            return Curve(tuple(points), tuple(crossings), Status.SUCCESS)
+            step *= SHORTER
+            if step < NEAR_ZERO:
+                return Curve(tuple(points), tuple(crossings), Status.SUCCESS)
+            continue
         passed = [here, *_special(family, axis, here, there, step), there]
         out = next((bound for bound in bounds if (there.x[-1] - bound) * (here.x[-1] - bound) < 0), None)
         if out is not None:
@@ -245,7 +262,7 @@ def _special(family: Family, axis: Axis, here: Point, there: Point, step: float)
         tests.append((BRANCH, real_test))
     if pair_test(here) * pair_test(there) < 0:
         tests.append((HOPF, pair_test))
-    found = [(kind, _located(family, axis, here, there, test)) for kind, test in tests]
+    found = [(kind, _located(family, axis, here, there, test, singular=kind == BRANCH)) for kind, test in tests]
     kept = [point._replace(kind=kind) for kind, point in found if point is not None and (kind != HOPF or _oscillates(point))]
     return sorted(kept, key=lambda point: float(here.tangent @ (point.x - here.x)))
 
@@ -254,13 +271,13 @@ def real_test(point: Point) -> float:
     """Changes its sign where a real eigenvalue does."""
     values = point.eigenvalues
     smallest = np.abs(values).min(initial=np.inf)
-    return float(-smallest if np.count_nonzero((values.real < 0) & (values.imag == 0)) % 2 else smallest)
+    return float(-smallest if np.count_nonzero((np.real(values) < 0) & (np.imag(values) == 0)) % 2 else smallest)
 
 
 def pair_test(point: Point) -> float:
     """Changes its sign where the sum of two eigenvalues does: at a Hopf point, and where two real ones are opposite."""
     sums = _sums_of_two(point.eigenvalues)
-    real = sums.real[sums.imag == 0.0]
+    real = np.real(sums)[np.imag(sums) == 0.0]
     smallest = np.abs(real).min(initial=np.inf)
     return float(-smallest if np.count_nonzero(real < 0) % 2 else smallest)
 
@@ -269,7 +286,7 @@ def _oscillates(point: Point) -> bool:
     """Whether the two eigenvalues of smallest sum are a complex pair, not two real ones."""
     values = point.eigenvalues
     i, _ = _pairs(len(values))
-    return bool(values[i][np.argmin(np.abs(_sums_of_two(values)))].imag != 0.0)
+    return bool(np.imag(values[i])[np.argmin(np.abs(_sums_of_two(values)))] != 0.0)
 
 
 def _sums_of_two(values: np.ndarray) -> np.ndarray:
@@ -282,25 +299,30 @@ def _pairs(number: int) -> tuple[np.ndarray, np.ndarray]:
     return np.triu_indices(number, 1)
 
 
-def _located(family: Family, axis: Axis, here: Point, there: Point, test: Callable[[Point], float]) -> Point | None:
-    """The point between two neighbours where the test is zero; None where it cannot be followed there."""
+def _located(
+    family: Family, axis: Axis, here: Point, there: Point, test: Callable[[Point], float], *, singular: bool = False
+) -> Point | None:
+    """The point between two neighbours where the test is zero; None where it cannot be followed there.
+
+    `singular`: where curves cross there is no Newton iteration, but the chord is as good: a point that cannot be corrected stays as it is.
+    """
     length = float(here.tangent @ (there.x - here.x))
 
     def at(distance: float) -> Point | None:
-        share = distance / length
-        guess = here.x + share * (there.x - here.x)
+        guess = here.x + distance / length * (there.x - here.x)
         guess = guess + (distance - here.tangent @ (guess - here.x)) * here.tangent
-        return _corrected(family, axis, guess, here.tangent, here.tangent)
+        point = _corrected(family, axis, guess, here.tangent, here.tangent)
+        return _point(_bordered(family, axis, guess)[1], guess, here.tangent) if point is None and singular else point
 
     def value(distance: float) -> float:
         point = at(distance)
         return math.nan if point is None else test(point)
 
     try:
-        found = float(brentq(value, 0.0, length, xtol=1e-13, rtol=1e-14, maxiter=60, disp=False))  # pyright: ignore[reportArgumentType]
-    except ValueError:
+        found: Any = brentq(value, 0.0, length, xtol=TO_ROUNDING)
+    except (ValueError, RuntimeError):
         return None
-    return at(found)
+    return at(float(found))
 
 
 def _crossing(family: Family, axis: Axis, a: Point, b: Point) -> np.ndarray:

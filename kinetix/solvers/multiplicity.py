@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kinetix.solvers.continuation import NOT_BELOW, SAME, Axis, Curve, Family, follow
+from kinetix.solvers.continuation import NOT_BELOW, SAME, Axis, Curve, Family, decay, follow
 from kinetix.status import Status
 
 ITERATIONS, LEAST_DAMPING = 120, 1e-8
@@ -46,7 +46,7 @@ class Refined(NamedTuple):
     @property
     def stable(self) -> bool:
         """Whether small disturbances decay."""
-        return self.status.ok and bool(self.eigenvalues.real.max(initial=-1.0) < 0.0)
+        return self.status.ok and decay(self.eigenvalues)
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,10 +176,10 @@ def _to_the_bounds(family: Family, z: np.ndarray, step: np.ndarray) -> np.ndarra
 def _solved(matrices: np.ndarray, vectors: np.ndarray) -> np.ndarray:
     """Solutions [lane, m], NaN where a matrix is singular or not finite."""
     with np.errstate(all="ignore"):
-        healthy = np.isfinite(matrices).all(axis=(1, 2)) & np.isfinite(vectors).all(axis=1)
-        healthy[healthy] = np.linalg.slogdet(matrices[healthy])[0] != 0.0
+        finite = np.flatnonzero(np.isfinite(matrices).all(axis=(1, 2)) & np.isfinite(vectors).all(axis=1))
+        regular = finite[np.linalg.slogdet(matrices[finite])[0] != 0.0]
         result = np.full(vectors.shape, np.nan)
-        result[healthy] = np.linalg.solve(matrices[healthy], vectors[healthy][..., None])[..., 0]
+        result[regular] = np.linalg.solve(matrices[regular], vectors[regular][..., None])[..., 0]
     return result
 
 
@@ -206,7 +206,7 @@ def refined(family: Family, value: float, z: np.ndarray) -> Refined:
     y = np.where((y < 0) & (y >= -NOT_BELOW * family.size), 0.0, y)[0]
     left = family.directions / family.size[:, None]
     eigenvalues = np.linalg.eigvals(left.T @ jacobian[0] @ (family.directions * family.size[:, None]))
-    return Refined(y, eigenvalues[np.lexsort((eigenvalues.imag, -eigenvalues.real))], residual, Status.SUCCESS)
+    return Refined(y, eigenvalues[np.lexsort((np.imag(eigenvalues), -np.real(eigenvalues)))], residual, Status.SUCCESS)
 
 
 def distinct(family: Family, found: Sequence[Refined]) -> list[Refined]:

@@ -216,7 +216,7 @@ def _facts(
         point_c_si=np.concatenate([each.points.c[:, : len(species)] for each in found]),
         point_T_si=np.concatenate([each.points.T for each in found]),
         point_responses_si=np.concatenate([each.points.responses[:, columns] for each in found]),
-        point_stable=np.array([bool(point.eigenvalues.real.max(initial=-1.0) < 0) for point in points]),
+        point_stable=np.array([point.stable for point in points]),
         point_kind=tuple(point.kind for point in points),
         provenance=provenance(problem),
     )
