@@ -105,8 +105,8 @@ def with_meanings(data: xr.Dataset, *names: str) -> xr.Dataset:
     return data
 
 
-def require_fit(tree: object, source: str = "") -> None:
-    """That something is the result of a fit; `source` is the file that it comes from.
+def require_fit(tree: object, source: str = "") -> xr.DataTree:
+    """The tree, if it is the result of a fit; `source` is the file that it comes from.
 
     Raises:
         InputError: what it is instead.
@@ -119,6 +119,7 @@ def require_fit(tree: object, source: str = "") -> None:
     if not isinstance(tree, xr.DataTree) or "statistics" not in tree.children:
         head = f"{source}: expected" if source else "Expected"
         raise InputError(f"{head} the result of a fit (of kinetix.fit, or read_tree of a fit.nc), found {found}.")
+    return tree
 
 
 def group_of(tree: xr.DataTree, name: str) -> xr.Dataset:

@@ -16,7 +16,7 @@ from kinetix.status import Status
 from kinetix.studies.problem import Problem
 from kinetix.studies.provenance import provenance
 from kinetix.studies.simulating import predicted, require_values
-from kinetix.units import TEMPERATURE, Unit, parse_quantity, parse_unit, si_unit
+from kinetix.units import TEMPERATURE, Unit, parse_quantity, parse_unit, si_unit, time_unit_of
 
 SAME = 1e-6
 """Of the size of a state: it and the one that was reached in time are one."""
@@ -112,7 +112,9 @@ def _loading_unit(problem: Problem, spoken: ReactorModel) -> Unit:
     """Of the residence time in the data's unit of time; of W/Q or S/Q as they were given, else in SI."""
     loading = spoken.reactor.loadings[spoken.basis.name]
     if spoken.basis.name == VOLUME_BASIS.name or loading is None:
-        return parse_unit(problem.reporting.time)
+        given = problem.campaign.condition_units
+        times = (time_unit_of(given[name]) for name in ("tau", "1/tau", "Q") if name in given)
+        return parse_unit(next((time for time in times if time is not None), problem.reporting.time))
     way = loading.ways[0].name
     return problem.campaign.condition_units.get(way, si_unit(loading.conditions[way]))
 
