@@ -1,15 +1,15 @@
 """One seam from parameters and conditions to predicted responses, used by fits, sweeps and simulators."""
 
-from kinetix.simulation.branches import ALONG as ALONG
-from kinetix.simulation.branches import TIME_ON as TIME_ON
-from kinetix.simulation.branches import Branches as Branches
-from kinetix.simulation.branches import branches as branches
 from kinetix.simulation.formulas import Formula as Formula
 from kinetix.simulation.heat import HeatBindings as HeatBindings
 from kinetix.simulation.model import Model as Model
 from kinetix.simulation.model import Prediction as Prediction
 from kinetix.simulation.model import predict as predict
 from kinetix.simulation.model import respond as respond
+from kinetix.simulation.multiplicity import ALONG as ALONG
+from kinetix.simulation.multiplicity import TIME_ON as TIME_ON
+from kinetix.simulation.multiplicity import Branches as Branches
+from kinetix.simulation.multiplicity import branches as branches
 from kinetix.simulation.spoken import Choice as Choice
 from kinetix.simulation.spoken import ExplicitModel as ExplicitModel
 from kinetix.simulation.spoken import ReactorModel as ReactorModel

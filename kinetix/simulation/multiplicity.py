@@ -101,6 +101,8 @@ def branches(
         axis = Axis(float(lane[ALONG[along]]), *between)
         family = replace(family, evaluate=partial(_on_the_host, ALONG[along], inputs))
         found = curves_through(family, axis, found)
+    if model.heat is not None:  # by temperature; what could not be refined stays last
+        found = replace(found, states=tuple(sorted(found.states, key=lambda one: (not one.status.ok, one.y[-1]))))
     points = np.array([point.x for curve in found.curves for point in curve.points]).reshape(-1, family.dimension + 1)
     values = np.array([axis.outer(float(s)) for s in points[:, -1]])
     states = np.array([one.y for one in found.states]).reshape(-1, len(family.origin))
