@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 LARGEST = 1e3
-"""Most of a species, in sums of the feed: some networks (`A -> 2 A`) make more of everything without end."""
+"""Most of a species, in sums of the feed (of 1 mol/m^3 where nothing is fed): some networks (`A -> 2 A`) make more without end."""
 
 DIRECTIONS_BY_SPECIES, MORE_DIRECTIONS = 2, 16
 CORNERS = 0.4
@@ -35,7 +35,7 @@ def corners(feed: np.ndarray, stoichiometry: np.ndarray, seed: int = 0) -> np.nd
     """
     from scipy.optimize import linprog
 
-    largest = LARGEST * max(float(feed.sum()), np.finfo(float).tiny)
+    largest = LARGEST * (float(feed.sum()) or 1.0)
     further = np.random.default_rng(seed).standard_normal((MORE_DIRECTIONS, len(feed)))
     limits = np.concatenate([feed, largest - feed])
     found = [feed]

@@ -156,10 +156,11 @@ def _reached(found: Branches, known: np.ndarray | None) -> np.ndarray:
     states = [one.y for one in found.found.states]
     if known is None or not states:
         return np.zeros(len(states), bool)
-    size = np.max(np.abs(known[: found.states.c.shape[1]]))
-    scale = np.where(np.arange(len(known)) < found.states.c.shape[1], size, np.abs(known[-1]))
-    apart = np.nanmax(np.abs(np.array(states) - known) / scale, axis=1)
-    return (apart <= SAME) & (apart == np.nanmin(apart))
+    species = found.states.c.shape[1]
+    size = max(float(np.max(np.abs(known[:species]))), np.finfo(float).tiny)
+    scale = np.where(np.arange(len(known)) < species, size, np.abs(known[-1]))
+    apart = np.max(np.abs(np.array(states) - known) / scale, axis=1)  # NaN where a state could not be refined
+    return (apart <= SAME) & (apart == np.min(apart[np.isfinite(apart)], initial=np.inf))
 
 
 def _facts(
