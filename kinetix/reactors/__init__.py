@@ -11,6 +11,7 @@ from kinetix.reactors.reactor import CONSTANT_DENSITY as CONSTANT_DENSITY
 from kinetix.reactors.reactor import IDEAL_GAS as IDEAL_GAS
 from kinetix.reactors.reactor import Lane as Lane
 from kinetix.reactors.reactor import Reactor as Reactor
+from kinetix.reactors.reactor import Rest as Rest
 from kinetix.reactors.reactor import States as States
 from kinetix.reactors.semibatch import SEMIBATCH as SEMIBATCH
 from kinetix.reactors.transient_cstr import TRANSIENT_CSTR as TRANSIENT_CSTR

@@ -34,7 +34,7 @@ from kinetix.reactors.balances import (
 )
 from kinetix.reactors.energy import Heat, Isothermal
 from kinetix.reactors.loading import TANKS
-from kinetix.reactors.reactor import Lane, Reactor, States
+from kinetix.reactors.reactor import Lane, Reactor, Rest, States
 from kinetix.solvers import Options, SteadyOptions, System, steady_state
 from kinetix.status import Status
 from kinetix.units import PRESSURE, TEMPERATURE, TIME
@@ -43,15 +43,25 @@ SYSTEM = System(through_flow, through_flow_jacobian, autonomous=True)
 HEATED = System(through_flow_heated, through_flow_heated_jacobian, autonomous=True)
 
 
+def at_rest(kinetics: Kinetics, thermal: Thermal, lane: Lane) -> Rest:
+    """The balances of one tank; it starts full of feed."""
+    if "heat" in lane:
+        heat: Heat = lane["heat"]
+        flow = HeatedFlow(Heated(kinetics, thermal, heat), lane["tau"], lane["feed"])
+        start, atol = heat.first_state(lane["feed"]), heat.tolerances(lane["atol"], lane["feed"])
+        return Rest(HEATED, start, flow, atol, lambda y: (y[:-1], y[-1], constants_at(thermal, y[-1])))
+    constants = constants_at(thermal, lane["T"])
+    flow = Flow(Contents(kinetics, Isothermal(lane["T"], constants)), lane["tau"], lane["feed"])
+    return Rest(SYSTEM, lane["feed"], flow, lane["atol"], lambda c: (c, lane["T"], constants))
+
+
 def solve(kinetics: Kinetics, thermal: Thermal, lane: Lane, options: Options) -> States:
     """Outlet concentrations, and temperature where it is a state: the steady state that is found from the feed."""
     del options
-    if "heat" in lane:
-        return _heated(kinetics, thermal, lane, lane["heat"])
-    constants = constants_at(thermal, lane["T"])
-    flow = Flow(Contents(kinetics, Isothermal(lane["T"], constants)), lane["tau"], lane["feed"])
-    steady = steady_state(SYSTEM, lane["feed"], flow, SteadyOptions(atol=lane["atol"]))
-    return States(steady.y[None], lane["T"][None], constants[None], steady.status, steady.iterations, jnp.zeros_like(lane["T"]))
+    rest = at_rest(kinetics, thermal, lane)
+    steady = steady_state(rest.system, rest.start, rest.args, SteadyOptions(atol=rest.atol))
+    c, T, constants = rest.contents(steady.y)
+    return States(c[None], T[None], constants[None], steady.status, steady.iterations, jnp.zeros_like(T))
 
 
 @dataclass(frozen=True)
@@ -80,14 +90,6 @@ class Series:
         return States(c[None], lane["T"][None], constants[None], first_failure, total, jnp.zeros_like(lane["T"]))
 
 
-def _heated(kinetics: Kinetics, thermal: Thermal, lane: Lane, heat: Heat) -> States:
-    flow = HeatedFlow(Heated(kinetics, thermal, heat), lane["tau"], lane["feed"])
-    options = SteadyOptions(atol=heat.tolerances(lane["atol"], lane["feed"]))
-    steady = steady_state(HEATED, heat.first_state(lane["feed"]), flow, options)
-    T = steady.y[-1]
-    return States(steady.y[None, :-1], T[None], constants_at(thermal, T)[None], steady.status, steady.iterations, jnp.zeros_like(T))
-
-
 CSTR = Reactor(
     name="cstr",
     summary="continuous stirred tank at steady state, constant density, one row per steady state",
@@ -102,4 +104,5 @@ CSTR = Reactor(
     loading="tau",
     solve=solve,
     series=Series,
+    at_rest=at_rest,
 )

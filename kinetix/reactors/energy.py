@@ -149,6 +149,15 @@ class Heat(NamedTuple):
         """Absolute tolerances of the state [c, T]."""
         return jnp.concatenate([jnp.broadcast_to(atol, c.shape), NEGLIGIBLE * self.start[None]])
 
+    def temperature(self, feed: jax.Array, stoichiometry: jax.Array, extents: jax.Array, tau: jax.Array) -> jax.Array:
+        """T of a tank at rest, K, in which the reactions have these extents r_j tau, mol/m^3, (law,).
+
+        The balance 0 = C(c_feed) (T_feed - T)/tau - sum_j dH_j(T) r_j + UA/V (T_coolant - T) is linear in it.
+        """
+        flow, changes = self.capacity(feed), self.changes(stoichiometry)
+        gained = flow * self.start + tau * self.exchange * self.coolant - jnp.sum((self.enthalpies - changes * self.T_ref) * extents)
+        return gained / (flow + tau * self.exchange + jnp.sum(changes * extents))
+
     def changes(self, stoichiometry: jax.Array) -> jax.Array:
         """d dH_j / dT, sum_i nu_ij cp_i, J/mol/K, (law,)."""
         return jnp.matmul(self.molar, stoichiometry)

@@ -13,6 +13,7 @@ from kinetix.network import Kinetics
 from kinetix.rates import VOLUME_BASIS, Basis, Thermal
 from kinetix.reactors.energy import EnergyBalance
 from kinetix.reactors.loading import Loading
+from kinetix.solvers import System
 from kinetix.units import TEMPERATURE, Dimension
 
 
@@ -36,6 +37,24 @@ class States(NamedTuple):
     steps: jax.Array
     t_reached: jax.Array
     expansion: jax.Array | float = 1.0
+
+
+class Rest(NamedTuple):
+    """Equations of which every root is a steady state of one lane.
+
+    Attributes:
+        system: with the state as its unknown: concentrations, mol/m^3, then the temperature, K, where that is a state.
+        start: the state at time zero.
+        args: of the system.
+        atol: absolute tolerance of the state.
+        contents: from a state to concentrations, temperature and constants of the rate laws.
+    """
+
+    system: System
+    start: jax.Array
+    args: Any
+    atol: jax.Array
+    contents: Callable[[jax.Array], tuple[jax.Array, jax.Array, jax.Array]]
 
 
 Lane = Mapping[str, Any]
@@ -75,6 +94,7 @@ class Reactor:
         series: from a number of equal vessels in series to their solve; None where there is none.
         tanks: how many vessels are in series.
         optional: conditions that `solve` reads under their own names, where they are given, and their dimensions.
+        at_rest: the equations of its steady states, where they can all be asked for; None where not.
         check: raises ConditionError where given conditions, SI, (lane,), do not go together.
     """
 
@@ -96,6 +116,7 @@ class Reactor:
     series: Callable[[int], Solve] | None = None
     tanks: int = 1
     optional: Mapping[str, Dimension] = field(default_factory=dict)
+    at_rest: Callable[[Kinetics, Thermal, Lane], Rest] | None = None
     check: Callable[[Mapping[str, np.ndarray]], None] | None = None
 
     def conditions_on(self, basis: Basis, energy: EnergyBalance | None = None) -> dict[str, Dimension]:

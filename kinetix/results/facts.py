@@ -176,3 +176,52 @@ class SimulationFacts:
     conditions: Mapping[str, Condition] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     provenance: Mapping[str, str | int | float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class BranchFacts:
+    """All steady states of the experiments (E) that were found, and the curves through them: S states, P points, C curves.
+
+    R responses are formulas, N species, M modes: eigenvalues of the balances at rest, without what is conserved. `experiment` arrays of
+    states, points and curves are positions in `experiments`. `along` is the condition over which the curves go. Values in SI, NaN where a
+    state could not be refined. `T_unit` is None where nothing depends on a temperature. `loading_unit` is that of the residence time, or of
+    what stands for it where rates are per catalyst; eigenvalues are per that.
+    """
+
+    title: str
+    experiments: tuple[str, ...]
+    along: str
+    along_unit: Unit
+    loading_unit: Unit
+    species: tuple[str, ...]
+    species_units: tuple[Unit, ...]
+    responses: tuple[str, ...]
+    response_units: tuple[Unit, ...]
+    T_unit: Unit | None
+    wanted_si: Floats
+    feed_status: tuple[Status, ...]
+    starts: npt.NDArray[np.int64]
+    starts_converged: npt.NDArray[np.int64]
+    # states
+    state_experiment: npt.NDArray[np.int64]
+    state_c_si: Floats
+    state_T_si: Floats
+    state_responses_si: Floats
+    state_eigenvalues_si: npt.NDArray[np.complex128]
+    state_stable: Flags
+    state_reached: Flags
+    state_residual: Floats
+    state_status: tuple[Status, ...]
+    # curves
+    curve_experiment: npt.NDArray[np.int64]
+    curve_closed: Flags
+    curve_status: tuple[Status, ...]
+    point_experiment: npt.NDArray[np.int64]
+    point_curve: npt.NDArray[np.int64]
+    point_along_si: Floats
+    point_c_si: Floats
+    point_T_si: Floats
+    point_responses_si: Floats
+    point_stable: Flags
+    point_kind: tuple[str, ...]
+    provenance: Mapping[str, str | int | float] = field(default_factory=dict)

@@ -6,6 +6,10 @@ from kinetix.simulation.model import Model as Model
 from kinetix.simulation.model import Prediction as Prediction
 from kinetix.simulation.model import predict as predict
 from kinetix.simulation.model import respond as respond
+from kinetix.simulation.multiplicity import ALONG as ALONG
+from kinetix.simulation.multiplicity import TIME_ON as TIME_ON
+from kinetix.simulation.multiplicity import Branches as Branches
+from kinetix.simulation.multiplicity import branches as branches
 from kinetix.simulation.spoken import Choice as Choice
 from kinetix.simulation.spoken import ExplicitModel as ExplicitModel
 from kinetix.simulation.spoken import ReactorModel as ReactorModel

@@ -16,7 +16,7 @@ from kinetix.constants import GAS_CONSTANT
 from kinetix.network import FixedKinetics, Kinetics, rates
 from kinetix.parameters import FROM_LANE, ConstantBindings, with_literals
 from kinetix.precision import fresh, lift
-from kinetix.rates import ON_STREAM, constants_at
+from kinetix.rates import ON_STREAM, Thermal, constants_at
 from kinetix.reactors import Lane, Reactor, States
 from kinetix.simulation.formulas import Formula
 from kinetix.simulation.heat import HeatBindings
@@ -116,16 +116,20 @@ def _for_many_lanes(model: Model, lanes: Lane) -> Model:
 def respond(model: Model, parameters: jax.Array, lane: Lane) -> Prediction:
     """Responses of one lane, (time, response), in the precision in force."""
     model, parameters, lane = jax.tree.map(jnp.asarray, (model, parameters, dict(lane)))
-    amounts = {name: _amounts(getattr(model, name), parameters, lane[name]) for name in ("initial", "feed") if name in lane}
-    lane = {**lane, **amounts}
-    thermal = model.constants.thermal(parameters, lane[ON_STREAM] if model.uses_time_on_stream else None)
-    if model.heat is not None:
-        lane = {**lane, "heat": model.heat.of(parameters, lane)}
+    thermal, lane = placed(model, parameters, lane)
     if model.reactor is None or model.kinetics is None:
         states = _explicit(constants_at(thermal, lane["T"]), lane)
     else:
         states = model.reactor.solve(model.kinetics, thermal, lane, model.options)
-    return Prediction(_responses(model, states, lane), states.status, states.steps, states.t_reached)
+    return Prediction(responses_of(model, states, lane), states.status, states.steps, states.t_reached)
+
+
+def placed(model: Model, parameters: jax.Array, lane: Lane) -> tuple[Thermal, Lane]:
+    """The constants of the laws, and the lane with its amounts and its heat: what a reactor reads."""
+    amounts = {name: _amounts(getattr(model, name), parameters, lane[name]) for name in ("initial", "feed") if name in lane}
+    lane = {**lane, **amounts}
+    thermal = model.constants.thermal(parameters, lane[ON_STREAM] if model.uses_time_on_stream else None)
+    return thermal, lane if model.heat is None else {**lane, "heat": model.heat.of(parameters, lane)}
 
 
 def _predict_all(model: Model, parameters: jax.Array, lanes: Lane) -> Prediction:
@@ -146,7 +150,8 @@ def _explicit(constants: jax.Array, lane: Lane) -> States:
     return States(nothing, lane["T"][None], constants[None], zero + int(Status.SUCCESS), zero, jnp.zeros_like(lane["T"]))
 
 
-def _responses(model: Model, states: States, lane: Lane) -> jax.Array:
+def responses_of(model: Model, states: States, lane: Lane) -> jax.Array:
+    """The responses of what a reactor did, (time, response), SI."""
     vectors = {"c": states.c, "T": states.T[:, None], "constant": states.constants, "time": lane["times"][:, None]}
     vectors["expansion"] = jnp.broadcast_to(states.expansion, states.T.shape)[:, None]
     if any(vector == "pressure" for formula in model.formulas for _, (vector, _) in formula.places):

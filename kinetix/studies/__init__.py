@@ -1,5 +1,6 @@
 """Studies: a study file or a direct call, validated, put together with its data, and carried out. Opens no file."""
 
+from kinetix.studies.branching import all_states_of as all_states_of
 from kinetix.studies.building import build_problem as build_problem
 from kinetix.studies.building import check_study as check_study
 from kinetix.studies.building import simulated_times as simulated_times

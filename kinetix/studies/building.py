@@ -181,7 +181,7 @@ def _in_series(reactor: Reactor, tanks: int | None) -> Reactor:
         raise StudyError(f"[reactor] tanks: a {reactor.name} reactor is one vessel. Remove it, or write type = {known}.")
     if not (isinstance(tanks, int) and tanks >= 1):
         raise StudyError(f"[reactor] tanks = {tanks!r}: expected a whole number of at least 1.")
-    return replace(reactor, solve=reactor.series(tanks), tanks=tanks, heated_from="") if tanks > 1 else reactor
+    return replace(reactor, solve=reactor.series(tanks), tanks=tanks, heated_from="", at_rest=None) if tanks > 1 else reactor
 
 
 def _of_density(reactor: Reactor, density: str | None) -> Reactor:

@@ -20,6 +20,7 @@ from kinetix.reactors import CSTR as TANK
 from kinetix.results import fit_tree
 from kinetix.simulation import Choice, ReactorModel, all_responses, measured_responses
 from kinetix.solvers import Options
+from kinetix.studies.branching import all_states_of, no_states_to_look_for
 from kinetix.studies.building import amounts as amounts_of
 from kinetix.studies.building import (
     basis_of,
@@ -378,6 +379,54 @@ def simulate(
     0.4
     """
     return simulate_problem(problem(reactor, known, conditions=conditions, times=times, rtol=rtol, atol=atol, max_steps=max_steps))
+
+
+def steady_branches(
+    reactor: ReactorSetup,
+    known: Mapping[str, Any],
+    *,
+    conditions: Mapping[str, str] | Campaign,
+    along: str = "tau",
+    between: tuple[str, str] | None = None,
+) -> xr.Dataset:
+    """All steady states of a stirred tank, whether they are stable, which one the feed leads to, and the curves that they lie on.
+
+    Every root of 0 = (c_feed - c)/tau + nu r(c, T), with the energy balance where there is one, that is found by following the steady state
+    of the feed from tau -> 0 over the residence time through its turning points, and by Newton iteration from 192 compositions spread over
+    what the reactions can make of the feed; the curves through what the latter find (isolas) are followed too. A state is stable
+    where all eigenvalues of the balances have a negative real part.
+
+    Args:
+        reactor: from `CSTR`, one tank.
+        known: parameters and feed amounts, as for `simulate`.
+        conditions: name -> quantity, or a campaign: all states of every row.
+        along: the condition over which curves of steady states go: "tau" (also where V and Q, or W/Q are given), "T", "T_feed" or
+            "T_coolant".
+        between: the ends of its range: `("280 K", "320 K")`. May be left out for tau: a factor of 1,000 to either side.
+
+    Returns:
+        `xarray.Dataset` with the dimensions state, species, mode (eigenvalues, the largest real part first), and for the curves point and
+        curve. Turning points (`fold`), beginnings of oscillation (`hopf`) and crossings of curves (`branch`) stand in `point_kind`. A
+        state or curve that could not be followed has its status, and NaN.
+
+    Raises:
+        InputError: not one tank at steady state; what cannot be used, all problems at once.
+
+    Source: H. B. Keller, in Applications of Bifurcation Theory (1977), 359; A. Uppal, W. H. Ray, A. B. Poore, Chemical Engineering Science
+    29, 967 (1974), for tanks.
+
+    >>> import kinetix as kx
+    >>> tank = kx.CSTR(kx.parse_network("A + 2 B -> 3 B"))
+    >>> known = {"r1.k": "1 L^2/mol^2/s", "feed.A": "1 mol/L", "feed.B": "0.05 mol/L"}
+    >>> states = kx.steady_branches(tank, known, conditions={"tau": "5 s"})
+    >>> states["concentration"].sel(species="A").values.round(4).tolist(), states["stable"].values.tolist()
+    ([0.9656, 0.9057, 0.2287], [True, False, True])
+    >>> states["reached_from_feed"].values.tolist()
+    [True, False, False]
+    """
+    if isinstance(reactor, ReactorSetup) and reactor.reactor.at_rest is None:
+        raise no_states_to_look_for(reactor.reactor)
+    return all_states_of(problem(reactor, known, conditions=conditions), along, between)
 
 
 def problem(

@@ -16,7 +16,7 @@ from kinetix.estimation.determination import null_directions
 from kinetix.precision import float64
 from kinetix.results import SimulationFacts, simulation_tree
 from kinetix.results.phrases import listing, plain
-from kinetix.simulation import predict
+from kinetix.simulation import Prediction, predict
 from kinetix.status import Status
 from kinetix.studies import starting
 from kinetix.studies.describing import Row, describe_experiments, describe_model
@@ -36,14 +36,10 @@ SHARE = 0.05
 
 def simulate_problem(problem: Problem) -> xr.DataTree:
     """Responses at the start values of the parameters, at the data's or the given conditions and times."""
-    unknown = starting.missing(problem.table)
-    if unknown.size:
-        names = listing([problem.table.names[i] for i in unknown])
-        raise ParameterError(f"{names}: no value to simulate with. Write a quantity, or a start.")
+    require_values(problem)
     if problem.timed and not problem.campaign.rows_read and not problem.campaign.times.any():
         raise StudyError('No times to simulate. Write times = "0:60:61 min" under [simulate]; in Python times="0:60:61 min".')
-    with float64():
-        prediction = jax.jit(predict)(problem.model, jnp.asarray(problem.table.start), problem.lanes)
+    prediction = predicted(problem)
     shown = problem.table.listed
     return simulation_tree(
         SimulationFacts(
@@ -65,6 +61,24 @@ def simulate_problem(problem: Problem) -> xr.DataTree:
             provenance=provenance(problem),
         )
     )
+
+
+def require_values(problem: Problem) -> None:
+    """That every parameter has a value to simulate with.
+
+    Raises:
+        ParameterError: some have none.
+    """
+    unknown = starting.missing(problem.table)
+    if unknown.size:
+        names = listing([problem.table.names[i] for i in unknown])
+        raise ParameterError(f"{names}: no value to simulate with. Write a quantity, or a start.")
+
+
+def predicted(problem: Problem) -> Prediction:
+    """All responses at the start values of the parameters."""
+    with float64():
+        return jax.jit(predict)(problem.model, jnp.asarray(problem.table.start), problem.lanes)
 
 
 def at_times(problem: Problem, times: np.ndarray, unit: Unit) -> Problem:

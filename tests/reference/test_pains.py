@@ -5,6 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy.optimize import brentq
 from scipy.stats import t as student
 
 import kinetix as kx
@@ -15,7 +16,7 @@ from kinetix.results import fit_tree
 from kinetix.simulation import all_responses
 from kinetix.solvers import System, integrate_ensemble
 from kinetix.status import Status
-from kinetix.studies import arrhenius_study, build_problem, describe_problem, fit_problem, parse_study
+from kinetix.studies import all_states_of, arrhenius_study, build_problem, describe_problem, fit_problem, parse_study
 from tests.reference.studies import fit, parameters, problem, simulate, simulated, statistic, unit
 
 
@@ -469,18 +470,34 @@ SCHEME = System(_scheme, autonomous=True)
 
 
 def test_o15_the_feed_leads_to_the_cold_branch(data):
-    """Adiabatic rise 200 K. The middle state is never the answer; all of them at once is not there yet."""
+    """Adiabatic rise 200 K. The middle state is never the answer."""
     case = data("o15-three-steady-states")
-    study = {
-        "reactions": {"r1": {"equation": "A -> P", "A": "4.7e8 1/s", "Ea": "80 kJ/mol", "dHr": "-100 kJ/mol"}},
-        "reactor": {"type": "cstr"},
-        "energy": {"type": "adiabatic", "heat_capacity": "500 kJ/m^3/K"},
-        "conditions": {"tau": "60 s", "T_feed": "300 K", "feed": {"A": "1 mol/L", "P": "0 mol/L"}},
-    }
-    tree = simulate(study)
+    tree = simulate(THREE_STATES)
     cold, _, _ = entry(case, "T of steady states, K")
     assert_allclose(simulated(tree, "T"), [[cold]], rtol=1e-7)
     assert_allclose(simulated(tree, "P"), [[entry(case, "conversions")[0]]], rtol=1e-6)
+
+
+def test_o15_all_three_are_told_with_the_branch_from_the_feed(data):
+    """Turning points: tau = X/((1 - X) k(T)) with T = 300 K + 200 K X, where its logarithm has no slope."""
+    case = data("o15-three-steady-states")
+    states = all_states_of(problem(THREE_STATES, responses=all_responses))
+    check(case, "T of steady states, K", states["T"])
+    check(case, "conversions", states["concentration"].sel(species="P"))
+    assert states["stable"].values.tolist() == entry(case, "stable")
+    assert states["reached_from_feed"].values.tolist() == [True, False, False]
+    X = np.array([brentq(lambda X: 1 / (X * (1 - X)) - 80e3 / GAS_CONSTANT * 200 / (300 + 200 * X) ** 2, *ends) for ends in THIRDS])
+    expected = X / ((1 - X) * 4.7e8 * np.exp(-80e3 / GAS_CONSTANT / (300 + 200 * X)))
+    assert_allclose(np.sort(states["point_along"].values[states["point_kind"] == "fold"]), np.sort(expected), rtol=1e-9)
+
+
+THIRDS = ((0.001, 0.4), (0.4, 0.99))
+THREE_STATES = {
+    "reactions": {"r1": {"equation": "A -> P", "A": "4.7e8 1/s", "Ea": "80 kJ/mol", "dHr": "-100 kJ/mol"}},
+    "reactor": {"type": "cstr"},
+    "energy": {"type": "adiabatic", "heat_capacity": "500 kJ/m^3/K"},
+    "conditions": {"tau": "60 s", "T_feed": "300 K", "feed": {"A": "1 mol/L", "P": "0 mol/L"}},
+}
 
 
 # --------------------------------------------------------------------------------------------- o16: a gas that grows on its way
