@@ -1,5 +1,7 @@
 """One seam from parameters and conditions to predicted responses, used by fits, sweeps and simulators."""
 
+from kinetix.simulation.diagnosis import Diagnosis as Diagnosis
+from kinetix.simulation.diagnosis import diagnose as diagnose
 from kinetix.simulation.formulas import Formula as Formula
 from kinetix.simulation.heat import HeatBindings as HeatBindings
 from kinetix.simulation.model import Model as Model

@@ -16,7 +16,7 @@ from kinetix.constants import GAS_CONSTANT
 from kinetix.network import FixedKinetics, Kinetics, rates
 from kinetix.parameters import FROM_LANE, ConstantBindings, with_literals
 from kinetix.precision import fresh, lift
-from kinetix.rates import ON_STREAM, constants_at
+from kinetix.rates import ON_STREAM, Thermal, constants_at
 from kinetix.reactors import Lane, Reactor, States
 from kinetix.simulation.formulas import Formula
 from kinetix.simulation.heat import HeatBindings
@@ -115,17 +115,23 @@ def _for_many_lanes(model: Model, lanes: Lane) -> Model:
 
 def respond(model: Model, parameters: jax.Array, lane: Lane) -> Prediction:
     """Responses of one lane, (time, response), in the precision in force."""
+    model, thermal, lane = prepared(model, parameters, lane)
+    if model.reactor is None or model.kinetics is None:
+        states = _explicit(constants_at(thermal, lane["T"]), lane)
+    else:
+        states = model.reactor.solve(model.kinetics, thermal, lane, model.options)
+    return Prediction(_responses(model, states, lane), states.status, states.steps, states.t_reached)
+
+
+def prepared(model: Model, parameters: ArrayLike, lane: Lane) -> tuple[Model, Thermal, Lane]:
+    """What a reactor's solve of one lane takes: the model as arrays, its constants, and the lane with its amounts and heat."""
     model, parameters, lane = jax.tree.map(jnp.asarray, (model, parameters, dict(lane)))
     amounts = {name: _amounts(getattr(model, name), parameters, lane[name]) for name in ("initial", "feed") if name in lane}
     lane = {**lane, **amounts}
     thermal = model.constants.thermal(parameters, lane[ON_STREAM] if model.uses_time_on_stream else None)
     if model.heat is not None:
         lane = {**lane, "heat": model.heat.of(parameters, lane)}
-    if model.reactor is None or model.kinetics is None:
-        states = _explicit(constants_at(thermal, lane["T"]), lane)
-    else:
-        states = model.reactor.solve(model.kinetics, thermal, lane, model.options)
-    return Prediction(_responses(model, states, lane), states.status, states.steps, states.t_reached)
+    return model, thermal, lane
 
 
 def _predict_all(model: Model, parameters: jax.Array, lanes: Lane) -> Prediction:

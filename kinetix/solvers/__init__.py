@@ -7,6 +7,7 @@ engine for many lanes:
 |---|---|
 | `tableau`, `control` | the method and its step sizes, one for both |
 | `integration`, `steady` | the general programs |
+| `diagnosis` | why one lane of `integration` failed |
 | `scalars`, `layouts` | programs of scalars; pytrees as lists of them |
 | `reading` | reads a JAX function of small arrays into such a program |
 | `factors`, `rodas` | elimination, a step and its derivative, on scalars |
@@ -15,6 +16,7 @@ engine for many lanes:
 | `steady_ensemble` | the same for steady states |
 """
 
+from kinetix.solvers.diagnosis import Attempt, last_attempt
 from kinetix.solvers.ensemble import AUTOMATIC, Engine
 from kinetix.solvers.integration import Options, Solution, integrate, integrate_ensemble
 from kinetix.solvers.scalars import NotScalar
@@ -24,6 +26,7 @@ from kinetix.solvers.system import Arguments, System
 __all__ = [
     "AUTOMATIC",
     "Arguments",
+    "Attempt",
     "Engine",
     "NotScalar",
     "Options",
@@ -33,6 +36,7 @@ __all__ = [
     "System",
     "integrate",
     "integrate_ensemble",
+    "last_attempt",
     "steady_state",
     "steady_states",
 ]

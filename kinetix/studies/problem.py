@@ -53,6 +53,7 @@ class Problem:
         sigma: standard deviations as given, SI, NaN where none, (lane, time, response).
         sigma_meaning: "trusted", "scaled" or "estimated".
         reporting: units of the data, for what is reported without a unit of its own.
+        law_order: of each reaction, the position of its law among the stacked ones, (reaction,).
     """
 
     title: str
@@ -70,6 +71,7 @@ class Problem:
     sigma: np.ndarray
     sigma_meaning: str
     reporting: Reporting
+    law_order: np.ndarray
 
     @property
     def timed(self) -> bool:
@@ -195,6 +197,7 @@ def assemble(
         sigma=sigmas,
         sigma_meaning=meaning,
         reporting=book.reporting,
+        law_order=rate_order,
     )
 
 

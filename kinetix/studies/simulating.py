@@ -20,6 +20,7 @@ from kinetix.simulation import predict
 from kinetix.status import Status
 from kinetix.studies import starting
 from kinetix.studies.describing import Row, describe_experiments, describe_model
+from kinetix.studies.diagnosing import reasons
 from kinetix.studies.evaluator import Evaluator
 from kinetix.studies.problem import Problem, conditions_without_effect
 from kinetix.studies.provenance import condition_columns, provenance
@@ -60,6 +61,7 @@ def simulate_problem(problem: Problem) -> xr.DataTree:
             experiment_status=tuple(Status(int(status)) for status in np.asarray(prediction.status)),
             experiment_steps=np.asarray(prediction.steps, dtype=np.int64),
             experiment_reached_si=np.asarray(prediction.t_reached),
+            experiment_why=reasons(problem, problem.table.start, prediction.status, prediction.t_reached),
             conditions=condition_columns(problem.campaign),
             notes=problem.campaign.notes,
             provenance=provenance(problem),
@@ -140,9 +142,10 @@ def check_problem(problem: Problem) -> list[str]:
     unknown = starting.missing(problem.table)
     if unknown.size:
         return [*lines, f"to be found from the data: starts of {listing([problem.table.names[i] for i in unknown])}"]
-    evaluation = Evaluator(problem)(problem.table.free_start())
+    start = problem.table.free_start()
+    evaluation = Evaluator(problem)(start)
     R = np.asarray(evaluation.R)
-    for name, ended in failures(problem, evaluation):
+    for name, ended in failures(problem, evaluation, start):
         lines.append(f"attention: experiment '{name}' cannot be simulated at the start: {ended}")
     if not np.isfinite(R).all():
         return [*lines, "attention: the gradient at the start is not finite"]
