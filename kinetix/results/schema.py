@@ -75,9 +75,7 @@ VARIABLES: tuple[Variable, ...] = (
     Variable("predictions", "status", ("experiment",), "label", "how the simulation of the experiment ended"),
     Variable("predictions", "steps", ("experiment",), "1", "solver steps of the experiment"),
     Variable("predictions", "t_reached", ("experiment",), "time", "time up to which the experiment could be followed"),
-    Variable(
-        "predictions", "why", ("experiment",), "label", "why its integration failed: place, species, reaction; empty where it did not"
-    ),
+    Variable("predictions", "why", ("experiment",), "label", "why its integration failed: row, species, reaction; empty where it did not"),
     Variable("conditions", "experiment", ("experiment",), "label", "experiment"),
     Variable("conditions", "*", ("experiment",), "condition", "condition of the experiment"),
     Variable("statistics", "response", ("response",), "label", "measured response"),
@@ -109,7 +107,7 @@ VARIABLES: tuple[Variable, ...] = (
     Variable("simulation", "status", ("experiment",), "label", "how the simulation of the experiment ended"),
     Variable("simulation", "steps", ("experiment",), "1", "solver steps of the experiment"),
     Variable("simulation", "t_reached", ("experiment",), "time", "time up to which the experiment could be followed"),
-    Variable("simulation", "why", ("experiment",), "label", "why its integration failed: place, species, reaction; empty where it did not"),
+    Variable("simulation", "why", ("experiment",), "label", "why its integration failed: row, species, reaction; empty where it did not"),
     Variable("profiles", "experiment", ("experiment",), "label", "experiment"),
     Variable("profiles", "response", ("response",), "label", "measured response"),
     Variable("profiles", "unit", ("response",), "label", "unit of the response"),

@@ -37,7 +37,7 @@ class Diagnosis(NamedTuple):
 
 @jax.jit
 def _speeds(kinetics: Kinetics, inside: Inside) -> tuple[jax.Array, jax.Array]:
-    """Rates, and how fast each reaction alone would relax: the Jacobian of dc/dt = nu_j r_j has one eigenvalue that is not zero, nu_j . dr_j/dc.
+    """Rates, and how fast each reaction alone would relax: of dc/dt = nu_j r_j the one eigenvalue that is not zero, nu_j . dr_j/dc.
 
     Not the largest rate, since a fast rate alone forces no small step: what does is the time in which the rate itself changes.
     """
@@ -57,7 +57,7 @@ def diagnose(model: Model, parameters: ArrayLike, lane: Lane) -> Diagnosis | Non
     if model.reactor is None or model.kinetics is None or not isinstance(model.reactor.solve, Integrated):
         return None
     with float64():
-        model, thermal, lane = prepared(model, parameters, lane)
+        model, thermal, lane = prepared(model, jnp.asarray(parameters), lane)
         assert model.reactor is not None and model.kinetics is not None and isinstance(model.reactor.solve, Integrated)
         posed = model.reactor.solve.pose(model.kinetics, thermal, lane, model.options)
         attempt = last_attempt(posed.system, posed.y0, posed.args, posed.times, breaks=posed.breaks, options=posed.options)

@@ -123,7 +123,7 @@ def respond(model: Model, parameters: jax.Array, lane: Lane) -> Prediction:
     return Prediction(_responses(model, states, lane), states.status, states.steps, states.t_reached)
 
 
-def prepared(model: Model, parameters: ArrayLike, lane: Lane) -> tuple[Model, Thermal, Lane]:
+def prepared(model: Model, parameters: jax.Array, lane: Lane) -> tuple[Model, Thermal, Lane]:
     """What a reactor's solve of one lane takes: the model as arrays, its constants, and the lane with its amounts and heat."""
     model, parameters, lane = jax.tree.map(jnp.asarray, (model, parameters, dict(lane)))
     amounts = {name: _amounts(getattr(model, name), parameters, lane[name]) for name in ("initial", "feed") if name in lane}

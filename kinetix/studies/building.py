@@ -311,6 +311,7 @@ def _campaign(
         only=study.data.only,
         time_zero=study.data.time_zero,
         allow_negative=study.data.allow_negative,
+        held=study.data.held,
     )
 
 

@@ -110,6 +110,10 @@ class DataSection(_Section):
     )
     encoding: str | None = Field(default=None, description="of the files, when it is not UTF-8")
     allow_negative: bool = Field(default=False, description="accept concentrations that are negative beyond 3 sigma")
+    held: list[str] = Field(
+        default_factory=list,
+        description='["T"]: T changes in steps, each value holding until the next row that states one; default: linear',
+    )
 
     @property
     def sheets(self) -> tuple[str, ...]:

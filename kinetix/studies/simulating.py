@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 
 import jax
@@ -10,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 import xarray as xr
 
-from kinetix.errors import KinetixWarning, ParameterError, StudyError
+from kinetix.errors import ParameterError, StudyError
 from kinetix.estimation import Bounds, init, update
 from kinetix.estimation.determination import null_directions
 from kinetix.precision import float64
@@ -72,17 +71,18 @@ def simulate_problem(problem: Problem) -> xr.DataTree:
 def at_times(problem: Problem, times: np.ndarray, unit: Unit) -> Problem:
     """The problem with every experiment followed at these times, s, in place of those of its data; nothing is measured then.
 
-    Warns where a temperature program of the data ends before the last time: its last temperature stays.
+    Raises:
+        StudyError: a temperature program of the data ends before the last time.
     """
     lanes, responses = len(problem.campaign.experiments), len(problem.responses)
     shape = (lanes, len(times), responses)
-    for name, (nodes, _) in problem.campaign.programs.items():
-        if nodes.max(axis=1).min() < times.max():
-            warnings.warn(
-                f"{name} was measured up to {float(unit.from_si(nodes.max(axis=1).min())):.6g} {unit.text} and is simulated up to"
-                f" {float(unit.from_si(times.max())):.6g} {unit.text}: the last {name} of each experiment is kept to the end.",
-                KinetixWarning,
-                stacklevel=2,
+    for name, (nodes, values) in problem.campaign.programs.items():
+        ends = nodes[np.ptp(values, axis=1) > 0].max(axis=1).min()
+        if ends < times.max():
+            raise StudyError(
+                f"{name} was measured up to {float(unit.from_si(ends)):.6g} {unit.text} and is simulated up to"
+                f" {float(unit.from_si(times.max())):.6g} {unit.text}. End [simulate] times there, or add a row to the data that"
+                f" states {name} at the last time."
             )
     tiled = np.tile(times, (lanes, 1))
     nothing = np.zeros((*shape[:2], len(problem.campaign.responses)))
