@@ -19,7 +19,7 @@ MOST = 5
 
 
 def reasons(problem: Problem, parameters: np.ndarray, status: npt.ArrayLike, t_reached: npt.ArrayLike) -> tuple[str, ...]:
-    """Of each experiment why its integration failed; "" where it did not, where nothing is integrated, and beyond the first few failures.
+    """Of each experiment why its integration failed; "" where it did not, where another method integrates, and beyond the first few.
 
     Args:
         problem: of which experiments failed.
@@ -27,7 +27,7 @@ def reasons(problem: Problem, parameters: np.ndarray, status: npt.ArrayLike, t_r
         status, t_reached: as predicted, (experiment,).
     """
     said = [""] * len(problem.campaign.experiments)
-    if not (problem.integrated and np.isfinite(parameters).all()):
+    if not problem.integrated or problem.model.method or not np.isfinite(parameters).all():
         return tuple(said)
     ended, reached = np.asarray(status), np.asarray(t_reached)
     for lane in islice((i for i, code in enumerate(ended) if not Status(int(code)).ok), MOST):

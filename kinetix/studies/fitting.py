@@ -58,6 +58,11 @@ def fit_problem(
         raise ParameterError('Nothing to estimate: every parameter is known. Write { start = "..." } for those that the data shall decide.')
     if not problem.weights.any():
         raise ParameterError("Nothing measured: the data hold no value of any response.")
+    if problem.model.method:
+        raise ParameterError(
+            f'[solver] method = "{problem.model.method}" gives values without derivatives, which a fit needs. Remove it to fit; it serves'
+            " kinetix simulate, and kinetix check --cross-check compares it with kinetix's own method."
+        )
     if zeros := only_zeros(problem):
         raise DataError(*zeros)
     problem = only_measured(problem)

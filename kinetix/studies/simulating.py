@@ -43,7 +43,8 @@ def simulate_problem(problem: Problem) -> xr.DataTree:
     if problem.timed and not problem.campaign.rows_read and not problem.campaign.times.any():
         raise StudyError('No times to simulate. Write times = "0:60:61 min" under [simulate]; in Python times="0:60:61 min".')
     with float64():
-        prediction = jax.jit(predict)(problem.model, jnp.asarray(problem.table.start), problem.lanes)
+        call = predict if problem.model.method else jax.jit(predict)
+        prediction = call(problem.model, jnp.asarray(problem.table.start), problem.lanes)
     shown = problem.table.listed
     return simulation_tree(
         SimulationFacts(
@@ -142,6 +143,9 @@ def check_problem(problem: Problem) -> list[str]:
     unknown = starting.missing(problem.table)
     if unknown.size:
         return [*lines, f"to be found from the data: starts of {listing([problem.table.names[i] for i in unknown])}"]
+    if problem.model.method:
+        lines.append(f"{problem.model.method} integrates for kinetix simulate; a fit needs derivatives, which it does not give")
+        problem = replace(problem, model=replace(problem.model, method=""))
     start = problem.table.free_start()
     evaluation = Evaluator(problem)(start)
     R = np.asarray(evaluation.R)
