@@ -115,8 +115,8 @@ def compare(method: str, model: Model, parameters: Any, lanes: Lane) -> Comparis
             rtol, atol = _tolerances(posed)
             own = _own(posed.system, posed.y0, posed.args, posed.times, posed.breaks, posed.options)
             other = solve_by(method, posed, max(STRICTER * rtol, STRICTEST), STRICTER * atol)
-            y = np.asarray(own.y)
-        found.append((np.abs(y - other.y) / (atol + rtol * np.abs(other.y)), np.asarray(own.status), other.status))
+            y, y_other, status, other_status = (np.asarray(x) for x in (own.y, other.y, own.status, other.status))
+        found.append((np.abs(y - y_other) / (atol + rtol * np.abs(y_other)), status, other_status))
     return Comparison(*(np.stack(parts) for parts in zip(*found, strict=True)))
 
 
