@@ -148,9 +148,7 @@ def confirm(tanks: Tanks, steady: Steady) -> None:
     apart = np.nanmax(np.abs(along - (moved(1) - moved(-1)) / (2 * h)))
     if not apart < SLOPE:
         raise SystemExit(f"Derivatives and central differences differ by {apart:.2g}.")
-    print(
-        f"kinetix: largest residual {worst:.1g} of its terms; derivatives within {apart:.1g} of central differences along a random direction"
-    )
+    print(f"kinetix: largest residual {worst:.1g} of its terms; derivatives within {apart:.1g} of central differences along a direction")
 
 
 def measure(name: str, tanks: Tanks, sizes: Sizes, rounds: int, python: str, exits: ExitStack) -> None:

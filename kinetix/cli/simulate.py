@@ -105,7 +105,8 @@ def _failed(tree: xr.DataTree) -> Iterator[str]:
     for i, (name, code) in enumerate(zip(data["experiment"].values, data["status"].values, strict=True)):
         if not Status(int(code)).ok:
             reached, unit = (data["t_reached"].values[i], data["t_reached"].attrs["units"]) if timed else (0.0, "")
-            yield f"experiment '{name}' could not be simulated: {how_ended(Status(int(code)), reached, unit)}."
+            why = f"; {data['why'].values[i]}" if data["why"].values[i] else ""
+            yield f"experiment '{name}' could not be simulated: {how_ended(Status(int(code)), reached, unit)}{why}."
 
 
 def _print_table(tree: xr.DataTree) -> None:

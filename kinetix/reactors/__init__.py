@@ -7,6 +7,9 @@ from kinetix.reactors.energy import EXCHANGES as EXCHANGES
 from kinetix.reactors.energy import EnergyBalance as EnergyBalance
 from kinetix.reactors.energy import Heat as Heat
 from kinetix.reactors.plug_flow import PLUG_FLOW as PLUG_FLOW
+from kinetix.reactors.posed import Inside as Inside
+from kinetix.reactors.posed import Integrated as Integrated
+from kinetix.reactors.posed import Posed as Posed
 from kinetix.reactors.reactor import CONSTANT_DENSITY as CONSTANT_DENSITY
 from kinetix.reactors.reactor import IDEAL_GAS as IDEAL_GAS
 from kinetix.reactors.reactor import Lane as Lane

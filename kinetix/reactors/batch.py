@@ -21,8 +21,9 @@ from kinetix.rates import Thermal, constants_at
 from kinetix.reactors.balances import Contents, Heated, closed, closed_heated, closed_heated_jacobian, closed_jacobian
 from kinetix.reactors.energy import Heat, given_temperature
 from kinetix.reactors.loading import VESSELS
-from kinetix.reactors.reactor import Lane, Reactor, States
-from kinetix.solvers import Options, System, integrate
+from kinetix.reactors.posed import Inside, Integrated, Posed
+from kinetix.reactors.reactor import Lane, Reactor
+from kinetix.solvers import Options, System
 from kinetix.units import PRESSURE, TEMPERATURE
 
 ISOTHERMAL = System(closed, closed_jacobian, autonomous=True)
@@ -37,7 +38,7 @@ def lowest(atol: jax.Array, start: jax.Array) -> jax.Array:
     return -(MANY * atol + CLEARLY * jnp.max(jnp.abs(start)))
 
 
-def solve(kinetics: Kinetics, thermal: Thermal, lane: Lane, options: Options) -> States:
+def pose(kinetics: Kinetics, thermal: Thermal, lane: Lane, options: Options) -> Posed:
     """Concentrations at the lane's times, starting from `initial` at time zero."""
     # dc/dt = loading nu r is dc/ds = nu r in the time s = loading t: no other program, and none where there is no loading
     stretch = lane.get("loading", 1.0)
@@ -45,16 +46,20 @@ def solve(kinetics: Kinetics, thermal: Thermal, lane: Lane, options: Options) ->
     options = replace(options, lowest=lowest(lane["atol"], lane["initial"]))
     if "heat" in lane:
         return _heated(kinetics, thermal, lane, options)
-    options = replace(options, atol=lane["atol"])
     temperature = given_temperature(lane, thermal, stretch)
-    system = ISOTHERMAL if temperature.nodes is None else PROGRAMMED
-    contents = Contents(kinetics, temperature.rule)
-    solution = integrate(system, lane["initial"], contents, times, breaks=temperature.nodes, options=options)
-    reached = solution.t_reached / stretch
-    return States(solution.y, temperature.T, temperature.constants, solution.status, solution.steps, reached)
+    return Posed(
+        ISOTHERMAL if temperature.nodes is None else PROGRAMMED,
+        lane["initial"],
+        Contents(kinetics, temperature.rule),
+        times,
+        lambda t, c: Inside(c, *temperature.rule.at(t)),
+        replace(options, atol=lane["atol"]),
+        temperature.nodes,
+        stretch,
+    )
 
 
-def _heated(kinetics: Kinetics, thermal: Thermal, lane: Lane, options: Options) -> States:
+def _heated(kinetics: Kinetics, thermal: Thermal, lane: Lane, options: Options) -> Posed:
     stretch = lane.get("loading", 1.0)
     heat: Heat = lane["heat"]
     heat = heat._replace(exchange=heat.exchange / stretch)  # the one term that the loading does not multiply
@@ -64,9 +69,15 @@ def _heated(kinetics: Kinetics, thermal: Thermal, lane: Lane, options: Options) 
         atol=heat.tolerances(lane["atol"], initial),
         lowest=jnp.append(jnp.broadcast_to(jnp.asarray(options.lowest), initial.shape), 0.0),
     )
-    solution = integrate(HEATED, heat.first_state(initial), Heated(kinetics, thermal, heat), lane["times"] * stretch, options=options)
-    T = solution.y[:, -1]
-    return States(solution.y[:, :-1], T, constants_at(thermal, T[:, None]), solution.status, solution.steps, solution.t_reached / stretch)
+    return Posed(
+        HEATED,
+        heat.first_state(initial),
+        Heated(kinetics, thermal, heat),
+        lane["times"] * stretch,
+        lambda t, y: Inside(y[:-1], y[-1], constants_at(thermal, y[-1])),
+        options,
+        clock=stretch,
+    )
 
 
 BATCH = Reactor(
@@ -81,5 +92,5 @@ BATCH = Reactor(
     needs_initial=True,
     measures_rates=False,
     loading="loading",
-    solve=solve,
+    solve=Integrated(pose),
 )

@@ -70,26 +70,18 @@ class Given(NamedTuple):
     Attributes:
         rule: the energy rule.
         nodes: times at which the temperature has a kink, s, (node,); None where it is constant.
-        T: at the lane's times, K, (time,).
-        constants: of the rate laws then, SI, (time, constant).
     """
 
     rule: EnergyRule
     nodes: jax.Array | None
-    T: jax.Array
-    constants: jax.Array
 
 
 def given_temperature(lane: Mapping[str, Any], thermal: Thermal, stretch: jax.Array | float = 1.0) -> Given:
     """From `T`, or from `program_times` and `program_T`, of a lane; at times that are `stretch` times as long."""
-    times = lane["times"] * stretch
     if "program_T" in lane:
         rule = Programmed(lane["program_times"] * stretch, lane["program_T"], thermal)
-        T = jnp.interp(times, rule.times, rule.temperatures)
-        return Given(rule, rule.times, T, constants_at(thermal, T[:, None]))
-    constants = constants_at(thermal, lane["T"])
-    shown = jnp.broadcast_to(constants, (*times.shape, constants.shape[0]))
-    return Given(Isothermal(lane["T"], constants), None, jnp.broadcast_to(lane["T"], times.shape), shown)
+        return Given(rule, rule.times)
+    return Given(Isothermal(lane["T"], constants_at(thermal, lane["T"])), None)
 
 
 @dataclass(frozen=True)

@@ -27,29 +27,40 @@ from kinetix.reactors.balances import Contents, Gas, along_gas, along_gas_jacobi
 from kinetix.reactors.batch import lowest
 from kinetix.reactors.energy import Isothermal
 from kinetix.reactors.loading import TUBES
-from kinetix.reactors.reactor import CONSTANT_DENSITY, IDEAL_GAS, Lane, Reactor, States
-from kinetix.solvers import Options, System, integrate
+from kinetix.reactors.posed import Inside, Integrated, Posed
+from kinetix.reactors.reactor import CONSTANT_DENSITY, IDEAL_GAS, Lane, Reactor
+from kinetix.solvers import Options, System
 from kinetix.units import PRESSURE, TEMPERATURE, TIME
 
 LIQUID = System(closed, closed_jacobian, autonomous=True)
 GAS = System(along_gas, along_gas_jacobian, autonomous=True)
 
 
-def solve(kinetics: Kinetics, thermal: Thermal, lane: Lane, options: Options) -> States:
+def pose(kinetics: Kinetics, thermal: Thermal, lane: Lane, options: Options) -> Posed:
     """Outlet concentrations at constant density: those of a batch of feed after the residence time."""
     constants = constants_at(thermal, lane["T"])
-    contents = Contents(kinetics, Isothermal(lane["T"], constants))
-    solution = integrate(LIQUID, lane["feed"], contents, lane["tau"][None], options=_of_lane(options, lane))
-    return States(solution.y, lane["T"][None], constants[None], solution.status, solution.steps, jnp.zeros_like(lane["tau"]))
+    return Posed(
+        LIQUID,
+        lane["feed"],
+        Contents(kinetics, Isothermal(lane["T"], constants)),
+        lane["tau"][None],
+        lambda t, c: Inside(c, lane["T"], constants),
+        _of_lane(options, lane),
+    )
 
 
-def solve_gas(kinetics: Kinetics, thermal: Thermal, lane: Lane, options: Options) -> States:
+def pose_gas(kinetics: Kinetics, thermal: Thermal, lane: Lane, options: Options) -> Posed:
     """Outlet concentrations of an ideal gas at constant T and P, and how much its volume flow has grown."""
     constants = constants_at(thermal, lane["T"])
     gas = Gas(Contents(kinetics, Isothermal(lane["T"], constants)), jnp.sum(lane["feed"]))
-    solution = integrate(GAS, lane["feed"], gas, lane["tau"][None], options=_of_lane(options, lane))
-    c, expansion = gas_concentrations(solution.y, gas.total), jnp.sum(solution.y, axis=1) / gas.total
-    return States(c, lane["T"][None], constants[None], solution.status, solution.steps, jnp.zeros_like(lane["tau"]), expansion)
+    return Posed(
+        GAS,
+        lane["feed"],
+        gas,
+        lane["tau"][None],
+        lambda t, flows: Inside(gas_concentrations(flows, gas.total), lane["T"], constants, jnp.sum(flows) / gas.total),
+        _of_lane(options, lane),
+    )
 
 
 def _of_lane(options: Options, lane: Lane) -> Options:
@@ -67,6 +78,6 @@ PLUG_FLOW = Reactor(
     needs_initial=False,
     measures_rates=False,
     loading="tau",
-    solve=solve,
-    densities={CONSTANT_DENSITY: solve, IDEAL_GAS: solve_gas},
+    solve=Integrated(pose),
+    densities={CONSTANT_DENSITY: Integrated(pose), IDEAL_GAS: Integrated(pose_gas)},
 )

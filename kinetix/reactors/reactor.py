@@ -60,8 +60,8 @@ class Rest(NamedTuple):
 Lane = Mapping[str, Any]
 """One experiment as arrays in SI: `times` (time,), `T` or `program_times` and `program_T` (node,), `feed`, `initial` and
 `concentrations` (species,), `tau` (s; with rates per catalyst W/Q or S/Q), `loading` (W/V or S/V; absent: 1), `t_on_stream`
-(s; where something depends on it), `predictors` (predictor,), `rtol`, `atol`; with an energy balance `heat`
-(`kinetix.reactors.energy.Heat`) in the place of temperatures."""
+(s; where something depends on it), `predictors` (predictor,), `atol` (species,), or one number at a steady state; with an energy
+balance `heat` (`kinetix.reactors.energy.Heat`) in the place of temperatures."""
 
 
 CONSTANT_DENSITY, IDEAL_GAS = "constant", "ideal_gas"

@@ -24,29 +24,38 @@ from kinetix.reactors.balances import Contents, Filling, fed, fed_jacobian
 from kinetix.reactors.batch import lowest
 from kinetix.reactors.energy import given_temperature
 from kinetix.reactors.loading import FILLING
-from kinetix.reactors.reactor import Lane, Reactor, States
-from kinetix.solvers import Options, System, integrate
+from kinetix.reactors.posed import Inside, Integrated, Posed
+from kinetix.reactors.reactor import Lane, Reactor
+from kinetix.solvers import Options, System
 from kinetix.units import PRESSURE, TEMPERATURE, TIME
 
 SYSTEM = System(fed, fed_jacobian, autonomous=False)
 START, STOP = "feed_start", "feed_stop"
 
 
-def solve(kinetics: Kinetics, thermal: Thermal, lane: Lane, options: Options) -> States:
+def pose(kinetics: Kinetics, thermal: Thermal, lane: Lane, options: Options) -> Posed:
     """Concentrations at the lane's times, and how much the volume has grown, starting from `initial` at time zero."""
-    times, heat = lane["times"], given_temperature(lane, thermal)
-    breaks = [*([] if heat.nodes is None else [heat.nodes]), *(jnp.atleast_1d(lane[name]) for name in (START, STOP) if name in lane)]
+    times, temperature = lane["times"], given_temperature(lane, thermal)
+    breaks = [] if temperature.nodes is None else [temperature.nodes]
+    breaks += [jnp.atleast_1d(lane[name]) for name in (START, STOP) if name in lane]
     filling = Filling(
-        Contents(kinetics, heat.rule),
+        Contents(kinetics, temperature.rule),
         lane["feed"],
         lane["dilution"],
         jnp.asarray(lane.get(START, 0.0), times.dtype),
         jnp.asarray(lane.get(STOP, jnp.finfo(times.dtype).max), times.dtype),
     )
     largest = jnp.maximum(jnp.max(jnp.abs(lane["initial"])), jnp.max(jnp.abs(lane["feed"])))
-    options = replace(options, atol=lane["atol"], lowest=lowest(lane["atol"], largest))
-    solution = integrate(SYSTEM, lane["initial"], filling, times, breaks=jnp.concatenate(breaks) if breaks else None, options=options)
-    return States(solution.y, heat.T, heat.constants, solution.status, solution.steps, solution.t_reached, filling.expansion(times))
+    return Posed(
+        SYSTEM,
+        lane["initial"],
+        filling,
+        times,
+        lambda t, c: Inside(c, *temperature.rule.at(t), filling.expansion(t)),
+        replace(options, atol=lane["atol"], lowest=lowest(lane["atol"], largest)),
+        jnp.concatenate(breaks) if breaks else None,
+        clock=1.0,
+    )
 
 
 def in_order(given: Mapping[str, np.ndarray]) -> None:
@@ -78,7 +87,7 @@ SEMIBATCH = Reactor(
     needs_initial=True,
     measures_rates=False,
     loading="dilution",
-    solve=solve,
+    solve=Integrated(pose),
     expands=True,
     optional={START: TIME, STOP: TIME},
     check=in_order,

@@ -20,23 +20,29 @@ from kinetix.reactors.balances import Contents, Flow, through_flow, through_flow
 from kinetix.reactors.batch import lowest
 from kinetix.reactors.energy import given_temperature
 from kinetix.reactors.loading import TANKS
-from kinetix.reactors.reactor import Lane, Reactor, States
-from kinetix.solvers import Options, System, integrate
+from kinetix.reactors.posed import Inside, Integrated, Posed
+from kinetix.reactors.reactor import Lane, Reactor
+from kinetix.solvers import Options, System
 from kinetix.units import PRESSURE, TEMPERATURE
 
 ISOTHERMAL = System(through_flow, through_flow_jacobian, autonomous=True)
 PROGRAMMED = System(through_flow, through_flow_jacobian, autonomous=False)
 
 
-def solve(kinetics: Kinetics, thermal: Thermal, lane: Lane, options: Options) -> States:
+def pose(kinetics: Kinetics, thermal: Thermal, lane: Lane, options: Options) -> Posed:
     """Concentrations in the tank at the lane's times, starting from `initial` at time zero."""
-    heat = given_temperature(lane, thermal)
-    flow = Flow(Contents(kinetics, heat.rule), lane["tau"], lane["feed"])
+    temperature = given_temperature(lane, thermal)
     largest = jnp.maximum(jnp.max(jnp.abs(lane["initial"])), jnp.max(jnp.abs(lane["feed"])))
-    options = replace(options, atol=lane["atol"], lowest=lowest(lane["atol"], largest))
-    system = ISOTHERMAL if heat.nodes is None else PROGRAMMED
-    solution = integrate(system, lane["initial"], flow, lane["times"], breaks=heat.nodes, options=options)
-    return States(solution.y, heat.T, heat.constants, solution.status, solution.steps, solution.t_reached)
+    return Posed(
+        ISOTHERMAL if temperature.nodes is None else PROGRAMMED,
+        lane["initial"],
+        Flow(Contents(kinetics, temperature.rule), lane["tau"], lane["feed"]),
+        lane["times"],
+        lambda t, c: Inside(c, *temperature.rule.at(t)),
+        replace(options, atol=lane["atol"], lowest=lowest(lane["atol"], largest)),
+        temperature.nodes,
+        clock=1.0,
+    )
 
 
 TRANSIENT_CSTR = Reactor(
@@ -50,5 +56,5 @@ TRANSIENT_CSTR = Reactor(
     needs_initial=True,
     measures_rates=False,
     loading="tau",
-    solve=solve,
+    solve=Integrated(pose),
 )

@@ -80,7 +80,8 @@ class FitFacts:
     where it is estimated. `scales` are "log" or "linear", `at_bound` is "", "lower" or "upper", bounds that do not exist are
     infinite, `interval_si` (P, 2) holds the ends of the 95 % interval. `n_parameters` counts estimated parameters only.
     `time_unit` is None where nothing depends on time (then T is 1). `experiment_steps` are solver steps and `experiment_reached_si`
-    the times up to which experiments were followed, 0 where nothing was integrated. `history` is the objective after each iteration.
+    the times up to which experiments were followed, 0 where nothing was integrated; `experiment_why` is empty, or says of each
+    experiment why its integration failed, "" where it did not. `history` is the objective after each iteration.
     `provenance` holds, as far as known, `kinetix_version`, `study_text`, `data_hash`, `seed`, `device`, `dtype`, `jax_version`, `date`,
     and `import_`, `trace_`, `compile_`, `run_seconds`.
     `null_directions` are sentences about combinations of parameters that change nothing, `without_effect` names the parameters that
@@ -139,6 +140,7 @@ class FitFacts:
     evaluations: int
     history: Floats
     # what not every fit has
+    experiment_why: tuple[str, ...] = ()
     conditions: Mapping[str, Condition] = field(default_factory=dict)
     parameter_notes: tuple[str, ...] = ()
     derived: tuple[Derived, ...] = ()
@@ -157,7 +159,7 @@ class FitFacts:
 class SimulationFacts:
     """Everything a simulation gave: E experiments, T times (one for steady states), R responses, P parameters.
 
-    `time_unit` is None where nothing depends on time. Values in SI; NaN where a solve failed.
+    `time_unit` is None where nothing depends on time. Values in SI; NaN where a solve failed. `experiment_why` as in `FitFacts`.
     """
 
     title: str
@@ -173,6 +175,7 @@ class SimulationFacts:
     experiment_status: tuple[Status, ...]
     experiment_steps: npt.NDArray[np.int64]
     experiment_reached_si: Floats
+    experiment_why: tuple[str, ...] = ()
     conditions: Mapping[str, Condition] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     provenance: Mapping[str, str | int | float] = field(default_factory=dict)

@@ -78,7 +78,7 @@ def simulation_tree(facts: SimulationFacts) -> xr.DataTree:
         values["t"] = facts.time_unit.from_si(facts.times_si)
         values["t_reached"] = facts.time_unit.from_si(facts.experiment_reached_si)
         units["time"] = time_text(facts.time_unit)
-    simulation = dataset("simulation", values | _ended(facts.experiment_status, facts.experiment_steps), units)
+    simulation = dataset("simulation", values | _ended(facts), units)
     parameters = {
         "parameter": texts(facts.parameter_names),
         "unit": texts([unit_text(unit) for unit in facts.units]),
@@ -94,8 +94,12 @@ def simulation_tree(facts: SimulationFacts) -> xr.DataTree:
     return xr.DataTree.from_dict(groups)
 
 
-def _ended(status: Sequence[Status], steps: np.ndarray) -> dict[str, np.ndarray]:
-    return {"status": np.asarray([int(one) for one in status], dtype=np.int64), "steps": np.asarray(steps, dtype=np.int64)}
+def _ended(facts: FitFacts | SimulationFacts) -> dict[str, np.ndarray]:
+    return {
+        "status": np.asarray([int(one) for one in facts.experiment_status], dtype=np.int64),
+        "steps": np.asarray(facts.experiment_steps, dtype=np.int64),
+        "why": texts(facts.experiment_why or [""] * len(facts.experiments)),
+    }
 
 
 def with_meanings(data: xr.Dataset, *names: str) -> xr.Dataset:
@@ -248,7 +252,7 @@ def _predictions(facts: FitFacts) -> xr.Dataset:
         "residual": np.where(facts.mask, facts.observed_si - facts.predicted_si, np.nan) / factors,
         "weighted_residual": np.where(facts.mask, facts.weighted_residuals, np.nan),
         "measured": np.asarray(facts.mask, dtype=bool),
-        **_ended(facts.experiment_status, facts.experiment_steps),
+        **_ended(facts),
     }
     units = {"response": common(facts.response_units, "unit"), "objective": _objective_unit(facts)}
     units["1/response"] = "1 per unit of the response"

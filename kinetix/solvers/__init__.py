@@ -7,6 +7,7 @@ engine for many lanes:
 |---|---|
 | `tableau`, `control` | the method and its step sizes, one for both |
 | `integration`, `steady` | the general programs |
+| `diagnosis` | why one lane of `integration` failed |
 | `scalars`, `layouts` | programs of scalars; pytrees as lists of them |
 | `reading` | reads a JAX function of small arrays into such a program |
 | `factors`, `rodas` | elimination, a step and its derivative, on scalars |
@@ -19,6 +20,7 @@ engine for many lanes:
 """
 
 from kinetix.solvers.continuation import Axis, Curve, Family, Point
+from kinetix.solvers.diagnosis import Attempt, last_attempt
 from kinetix.solvers.ensemble import AUTOMATIC, Engine
 from kinetix.solvers.integration import Options, Solution, integrate, integrate_ensemble
 from kinetix.solvers.multiplicity import Multiplicity, Refined, all_states, curves_through
@@ -29,6 +31,7 @@ from kinetix.solvers.system import Arguments, System
 __all__ = [
     "AUTOMATIC",
     "Arguments",
+    "Attempt",
     "Axis",
     "Curve",
     "Engine",
@@ -46,6 +49,7 @@ __all__ = [
     "curves_through",
     "integrate",
     "integrate_ensemble",
+    "last_attempt",
     "steady_state",
     "steady_states",
 ]

@@ -233,7 +233,7 @@ def check_solver(reactor: Reactor, given: Collection[str], section: str = "[solv
     Raises:
         StudyError: they would have no effect.
     """
-    idle = [name for name in given if not reactor.integrated and name in ("rtol", "max_steps")]
+    idle = [name for name in given if not reactor.integrated and name in ("rtol", "max_steps", "method")]
     if idle:
         raise StudyError(
             f"{section}{' and '.join(idle)}: for reactors that are integrated; a {reactor.name} reactor is not"
@@ -243,11 +243,16 @@ def check_solver(reactor: Reactor, given: Collection[str], section: str = "[solv
 
 def solver_settings(study: Study) -> dict[str, Any]:
     """Keyword arguments of `assemble` from `[solver]`."""
-    atol = None
-    if study.solver.atol is not None:
-        atol = parse_quantity(study.solver.atol, CONCENTRATION, "[solver] atol").si
+    atol = absolute_of(study.solver.atol, "[solver] atol")
     options = Options(rtol=study.solver.rtol, max_steps=study.solver.max_steps)
-    return {"options": options, "rtol": study.solver.rtol, "atol": atol}
+    return {"options": options, "rtol": study.solver.rtol, "atol": atol, "method": study.solver.method}
+
+
+def absolute_of(written: str | Mapping[str, str] | None, what: str) -> float | dict[str, float] | None:
+    """An absolute tolerance, mol/m^3, of all species or of some by name."""
+    if isinstance(written, Mapping):
+        return {name: parse_quantity(text, CONCENTRATION, f"{what}.{name}").si for name, text in written.items()}
+    return None if written is None else parse_quantity(written, CONCENTRATION, what).si
 
 
 def _dimensions(named: Mapping[str, Specification]) -> dict[str, Dimension]:
@@ -311,6 +316,7 @@ def _campaign(
         only=study.data.only,
         time_zero=study.data.time_zero,
         allow_negative=study.data.allow_negative,
+        held=study.data.held,
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from kinetix.constants import GAS_CONSTANT
@@ -11,6 +13,7 @@ from kinetix.padding import padded
 from kinetix.rates import ON_STREAM
 from kinetix.reactors import IDEAL_GAS, EnergyBalance
 from kinetix.simulation import ExplicitModel, ReactorModel, Spoken
+from kinetix.studies.tolerances import absolute_tolerances
 
 PLACEHOLDER_TEMPERATURE = 298.15
 """K; stands where nothing depends on temperature and none is given. It enters no result."""
@@ -27,14 +30,17 @@ def lane_arrays(
     initial: np.ndarray | None,
     temperature_needed: bool,
     rtol: float,
-    atol: float | None,
+    atol: float | Mapping[str, float] | None,
     *,
     on_stream: bool = False,
     feed_estimated: bool = False,
+    estimated: np.ndarray | None = None,
 ) -> dict[str, np.ndarray]:
     """Arrays by name with a leading lane axis, SI, as `kinetix.reactors.Lane` lists them.
 
     `on_stream`: whether something depends on the time on stream.
+    `atol`: as the user wants it, mol/m^3, see `tolerances`.
+    `estimated`: whether the amount of a species is a parameter, (species,).
     `feed_estimated`: whether a feed concentration is a parameter, so that the sum of the feed is not known beforehand.
 
     Raises:
@@ -81,10 +87,12 @@ def lane_arrays(
     if spoken.reactor.density == IDEAL_GAS and total_feed is not None:
         _check_pressure(campaign, total_feed)
     lanes.update(spoken.reactor.lane_conditions(campaign.conditions, spoken.basis, total_feed))
-    largest = max((float(np.max(a)) for a in (feed, initial) if a is not None and a.size), default=1.0)
-    by_lane = np.max([a.max(axis=1) for a in (feed, initial) if a is not None] or [np.ones(size)], axis=0)
-    by_lane = np.where(by_lane > 0, by_lane, largest if largest > 0 else 1.0)
-    lanes["atol"] = np.full(size, atol) if atol is not None else 1e-3 * rtol * by_lane
+    amounts = [amount for amount in (feed, initial) if amount is not None]
+    if amounts:
+        unknown = np.zeros(amounts[0].shape[1], dtype=bool) if estimated is None else estimated
+        lanes["atol"] = absolute_tolerances(spoken.network, amounts, unknown, rtol, atol)
+        if not spoken.reactor.integrated:  # a steady state is found to a relative correction; one number says what is nothing
+            lanes["atol"] = lanes["atol"].max(axis=1)
     return lanes
 
 

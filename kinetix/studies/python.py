@@ -21,8 +21,8 @@ from kinetix.results import fit_tree
 from kinetix.simulation import Choice, ReactorModel, all_responses, measured_responses
 from kinetix.solvers import Options
 from kinetix.studies.branching import all_states_of, no_states_to_look_for
-from kinetix.studies.building import amounts as amounts_of
 from kinetix.studies.building import (
+    absolute_of,
     basis_of,
     check_solver,
     given_conditions,
@@ -32,6 +32,7 @@ from kinetix.studies.building import (
     response_formulas,
     unit_of_times,
 )
+from kinetix.studies.building import amounts as amounts_of
 from kinetix.studies.chemistry import chemistry, constants_of
 from kinetix.studies.direct import place_parameters, with_missing_constants
 from kinetix.studies.energy import balance_of, heat_of
@@ -42,7 +43,7 @@ from kinetix.studies.responses import check_response_names, check_time_on_stream
 from kinetix.studies.schema import EnergySection, energy_section, reaction_sections
 from kinetix.studies.searching import FitLimits
 from kinetix.studies.simulating import simulate_problem
-from kinetix.units import CONCENTRATION, Dimension, parse_quantity, parse_unit
+from kinetix.units import Dimension, parse_unit
 
 
 @dataclass(frozen=True)
@@ -299,7 +300,7 @@ def fit(
     max_iterations: int | None = None,
     max_seconds: float | None = None,
     rtol: float = 1e-8,
-    atol: str | None = None,
+    atol: str | Mapping[str, str] | None = None,
     on_iteration: Callable[[Iteration], None] | None = None,
 ) -> xr.DataTree:
     """Estimate parameters by bounded least squares.
@@ -317,7 +318,7 @@ def fit(
         sigma: "trusted" or "scaled" where the data carry standard deviations.
         title: for reports.
         max_iterations, max_seconds: limits; the best point so far is kept.
-        rtol, atol: of the integration; `atol` is a concentration, default: rtol/1000 of the largest amount of the experiment.
+        rtol, atol: of the integration; `atol` is a concentration, of all species or of some by name; default: by species.
         on_iteration: called after each iteration.
 
     Returns:
@@ -339,7 +340,15 @@ def fit(
     _check_arguments("fit", reactor, campaign, start=start, known=known)
     limits = FitLimits(max_iterations, max_seconds)
     problem = put_together(
-        reactor, campaign, start or {}, known or {}, sigma=sigma, title=title, rtol=rtol, atol=_absolute(atol), estimate_missing=True
+        reactor,
+        campaign,
+        start or {},
+        known or {},
+        sigma=sigma,
+        title=title,
+        rtol=rtol,
+        atol=absolute_of(atol, "atol"),
+        estimate_missing=True,
     )
     return fit_tree(fit_problem(problem, limits, on_iteration))
 
@@ -351,8 +360,9 @@ def simulate(
     conditions: Mapping[str, str] | Campaign | None = None,
     times: str | Sequence[str | float] | np.ndarray | None = None,
     rtol: float = 1e-8,
-    atol: str | None = None,
+    atol: str | Mapping[str, str] | None = None,
     max_steps: int = 10_000,
+    method: str | None = None,
 ) -> xr.DataTree:
     """Profiles of a batch reactor or steady states of a tank.
 
@@ -361,7 +371,9 @@ def simulate(
         known: parameters, initial and feed amounts: `{"r1.k": "0.1 1/min", "initial.A": "1 mol/L", "initial.default": "0 mol/L"}`.
         conditions: name -> quantity, or a campaign whose conditions and times are used.
         times: s, or text such as "0:60:61 min".
-        rtol, atol, max_steps: of the integration; `atol` is a concentration.
+        rtol, atol, max_steps: of the integration; `atol` is a concentration, of all species or of some by name.
+        method: another integrator, for values without derivatives: "scipy-LSODA", "scipy-Radau", "scipy-BDF", or with the package
+            diffrax "diffrax-Kvaerno5". Default: kinetix's own Rodas5P.
 
     Returns:
         `xarray.DataTree` with the groups simulation, parameters and conditions; statuses by experiment.
@@ -378,7 +390,8 @@ def simulate(
     >>> float(tree["simulation/predicted"].sel(response="A")[0, 1].round(6))
     0.4
     """
-    return simulate_problem(problem(reactor, known, conditions=conditions, times=times, rtol=rtol, atol=atol, max_steps=max_steps))
+    put = problem(reactor, known, conditions=conditions, times=times, rtol=rtol, atol=atol, max_steps=max_steps, method=method)
+    return simulate_problem(put)
 
 
 def steady_branches(
@@ -436,8 +449,9 @@ def problem(
     conditions: Mapping[str, str] | Campaign | None = None,
     times: str | Sequence[str | float] | np.ndarray | None = None,
     rtol: float = 1e-8,
-    atol: str | None = None,
+    atol: str | Mapping[str, str] | None = None,
     max_steps: int = 10_000,
+    method: str | None = None,
 ) -> Problem:
     """A reactor at given conditions as arrays: `predict(problem.model, problem.parameters, problem.lanes)` is a pure function of them.
 
@@ -470,12 +484,17 @@ def problem(
         campaign = suspected(given_conditions(quantities, *at), [*odd_constants(quantities), *without_effect(quantities, vocabulary)])
     sigma = "trusted" if np.isfinite(campaign.sigma).any() else None  # it plays no part here
     return put_together(
-        reactor, campaign, {}, known, sigma=sigma, rtol=rtol, atol=_absolute(atol), max_steps=max_steps, responses=all_responses
+        reactor,
+        campaign,
+        {},
+        known,
+        sigma=sigma,
+        rtol=rtol,
+        atol=absolute_of(atol, "atol"),
+        max_steps=max_steps,
+        responses=all_responses,
+        method=method,
     )
-
-
-def _absolute(atol: str | None) -> float | None:
-    return None if atol is None else parse_quantity(atol, CONCENTRATION, "atol").si
 
 
 def _check_arguments(what: str, reactor: object, campaign: object = None, **named: object) -> None:
@@ -512,10 +531,11 @@ def put_together(
     sigma: str | None = None,
     title: str = "",
     rtol: float = 1e-8,
-    atol: float | None = None,
+    atol: float | Mapping[str, float] | None = None,
     max_steps: int = 10_000,
     responses: Choice = measured_responses,
     estimate_missing: bool = False,
+    method: str | None = None,
 ) -> Problem:
     """The problem that `fit` and `simulate` work on."""
     placed = place_parameters(reactor.network, start, known, {name: constants_of(rate) for name, rate in reactor.rates.items()})
@@ -547,8 +567,10 @@ def put_together(
     feed, initial = amounts_of(placed.feed, "feed"), amounts_of(placed.initial, "initial")
     given = Given(chemical.constants, chemical.named, feed, initial, heat)
     options = Options(rtol=rtol, max_steps=max_steps)
-    put = assemble(spoken, campaign, given, title=title, sigma=sigma, options=options, rtol=rtol, atol=atol, responses=responses)
-    check_solver(reactor.reactor, [name for name, changed in (("rtol", rtol != 1e-8), ("max_steps", max_steps != 10_000)) if changed], "")
+    how = {"options": options, "rtol": rtol, "atol": atol, "method": method}
+    put = assemble(spoken, campaign, given, title=title, sigma=sigma, responses=responses, **how)
+    changed = {"rtol": rtol != 1e-8, "max_steps": max_steps != 10_000, "method": method is not None}
+    check_solver(reactor.reactor, [name for name, is_changed in changed.items() if is_changed], "")
     return put
 
 
