@@ -6,7 +6,7 @@ thread, and leaves the process's configuration alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from functools import wraps
 from typing import Any
@@ -28,7 +28,7 @@ def float64() -> AbstractContextManager[Any]:
     return jax.enable_x64(True)
 
 
-def lift(function: Callable[..., Any]) -> Callable[..., Any]:
+def lift(function: Callable[..., Any], compiler_options: Mapping[str, Any] | None = None) -> Callable[..., Any]:
     """`function` computed in float64, whoever calls it.
 
     - With concrete arguments: computed under `jit` in float64; results are NumPy arrays.
@@ -39,6 +39,7 @@ def lift(function: Callable[..., Any]) -> Callable[..., Any]:
 
     Args:
         function: pure function of pytrees of arrays, returning a pytree of arrays.
+        compiler_options: of XLA, for calls with concrete arguments.
 
     >>> square = lift(lambda x: x * x)
     >>> square(3.0).dtype
@@ -46,7 +47,7 @@ def lift(function: Callable[..., Any]) -> Callable[..., Any]:
     >>> jax.grad(lambda x: square(x))(jnp.float32(3.0)).dtype
     dtype('float32')
     """
-    compiled = jax.jit(function)
+    compiled = jax.jit(function, compiler_options=None if compiler_options is None else dict(compiler_options))
 
     @wraps(function)
     def lifted(*args: Any) -> Any:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple
@@ -21,7 +23,7 @@ from kinetix.rates import ON_STREAM, Thermal, constants_at
 from kinetix.reactors import Lane, Reactor, States
 from kinetix.simulation.formulas import Formula
 from kinetix.simulation.heat import HeatBindings
-from kinetix.solvers import AUTOMATIC, Options
+from kinetix.solvers import AUTOMATIC, Options, native
 from kinetix.status import Status
 
 
@@ -114,19 +116,46 @@ def predict(model: Model, parameters: ArrayLike, lanes: Lane) -> Prediction:
         from kinetix.simulation.methods import predict_by  # it builds on this file
 
         return predict_by(model.method, model, parameters, lanes)
-    model = _for_many_lanes(model, lanes)
+    many = _lane_count(lanes) >= AUTOMATIC.lanes
+    if many:
+        model = _for_many_lanes(model)
     if traced:
         # lane by lane, so that a lane's derivatives stay its own under a 32-bit host as well
         return jax.vmap(_respond64, (None, None, 0))(model, parameters, jax.tree.map(jnp.asarray, fresh(dict(lanes))))
+    if many and jax.default_backend() == "cpu":
+        return _on_all_cores(model, parameters, lanes)
     return _predict64(model, parameters, lanes)
 
 
-def _for_many_lanes(model: Model, lanes: Lane) -> Model:
-    """The model, with its network as part of the program where lanes are enough for the engine for ensembles, which reads only that."""
-    few = np.shape(jax.tree.leaves(lanes)[0])[0] < AUTOMATIC.lanes
-    if few or model.kinetics is None or any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves(model.kinetics)):
+def _lane_count(lanes: Lane) -> int:
+    return np.shape(jax.tree.leaves(lanes)[0])[0]
+
+
+def _for_many_lanes(model: Model) -> Model:
+    """The model with its network as part of the program: the engine for ensembles reads only that."""
+    if model.kinetics is None or any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves(model.kinetics)):
         return model
     return replace(model, kinetics=FixedKinetics.of(model.kinetics))
+
+
+def _on_all_cores(model: Model, parameters: ArrayLike, lanes: Lane) -> Prediction:
+    """Equal parts of the lanes, each enough for the engine for ensembles and in a thread of its own: XLA runs such a call on one core.
+
+    The last part is filled up with its last lane, so that all parts run the same program.
+    """
+    count = _lane_count(lanes)
+    parts = max(1, min(_cores(), count // AUTOMATIC.lanes))
+    size = -(-count // parts)
+    places = np.minimum(np.arange(parts * size), count - 1).reshape(parts, size)
+    pieces = [jax.tree.map(lambda x, at=at: np.asarray(x)[at], dict(lanes)) for at in places] if parts > 1 else [lanes]
+    with ThreadPoolExecutor(parts) as threads:
+        done = list(threads.map(lambda piece: _predict_many64(model, parameters, piece), pieces))
+    return jax.tree.map(lambda *arrays: np.concatenate(arrays)[:count], *done)
+
+
+def _cores() -> int:
+    """The cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def respond(model: Model, parameters: jax.Array, lane: Lane) -> Prediction:
@@ -160,6 +189,7 @@ def _predict_all(model: Model, parameters: jax.Array, lanes: Lane) -> Prediction
 
 _respond64 = lift(respond)
 _predict64 = lift(_predict_all)
+_predict_many64 = lift(_predict_all, native.OPTIONS)
 
 
 def _amounts(positions: jax.Array, parameters: jax.Array, given: jax.Array) -> jax.Array:

@@ -6,7 +6,7 @@ import pytest
 
 import kinetix as kx
 from kinetix.network import FixedKinetics
-from kinetix.simulation import predict
+from kinetix.simulation import model, predict
 from kinetix.solvers import AUTOMATIC
 from kinetix.status import Status
 
@@ -39,6 +39,20 @@ def test_many_lanes_equal_few(reactor, amount, options):
     few = predict(given.model, given.parameters, {name: array[some] for name, array in lanes.items()})
     np.testing.assert_allclose(all_lanes.values[some], few.values, rtol=1e-9, atol=1e-9)
     np.testing.assert_array_equal(all_lanes.steps[some], few.steps)
+
+
+@pytest.mark.parametrize("cores", [2, 3])
+def test_lanes_shared_by_cores_keep_their_digits_and_places(cores, monkeypatch):
+    """Three times the lanes that one part needs and one more: parts of unequal use, filled up."""
+    given, lanes = many(kx.Batch, "initial", conditions={"T": "340 K"}, times="0:10:3 min")
+    lanes = {name: np.concatenate([array] * 3 + [array[:1]]) for name, array in lanes.items()}
+    lanes["T"] = RANDOM.uniform(300.0, 400.0, 3 * LANES + 1)
+    monkeypatch.setattr(model, "_cores", lambda: 1)
+    alone = predict(given.model, given.parameters, lanes)
+    monkeypatch.setattr(model, "_cores", lambda: cores)
+    shared = predict(given.model, given.parameters, lanes)
+    for one, other in zip(alone, shared, strict=True):
+        np.testing.assert_array_equal(one, other)
 
 
 def test_the_derivatives_of_many_lanes():
