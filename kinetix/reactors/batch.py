@@ -11,62 +11,25 @@ Levenspiel, Chemical Reaction Engineering (3rd ed., 1999), chapter 3.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-import jax
-import jax.numpy as jnp
-
 from kinetix.network import Kinetics
-from kinetix.rates import Thermal, constants_at
-from kinetix.reactors.balances import Contents, Heated, closed, closed_heated, closed_heated_jacobian, closed_jacobian
-from kinetix.reactors.energy import Heat, given_temperature
+from kinetix.rates import Thermal
+from kinetix.reactors.balances import Balance
+from kinetix.reactors.energy import energy_rule
 from kinetix.reactors.loading import VESSELS
 from kinetix.reactors.reactor import Lane, Reactor, States
-from kinetix.solvers import Options, System, integrate
+from kinetix.reactors.solving import followed
+from kinetix.reactors.volume import ConstantVolume
+from kinetix.solvers import Options
 from kinetix.units import PRESSURE, TEMPERATURE
-
-ISOTHERMAL = System(closed, closed_jacobian, autonomous=True)
-HEATED = System(closed_heated, closed_heated_jacobian, autonomous=True)
-PROGRAMMED = System(closed, closed_jacobian, autonomous=False)
-MANY, CLEARLY = 1e3, 1e-6
-"""A concentration is clearly below zero beyond this many absolute tolerances plus this part of the largest start."""
-
-
-def lowest(atol: jax.Array, start: jax.Array) -> jax.Array:
-    """Below what a concentration is clearly below zero."""
-    return -(MANY * atol + CLEARLY * jnp.max(jnp.abs(start)))
 
 
 def solve(kinetics: Kinetics, thermal: Thermal, lane: Lane, options: Options) -> States:
     """Concentrations at the lane's times, starting from `initial` at time zero."""
     # dc/dt = loading nu r is dc/ds = nu r in the time s = loading t: no other program, and none where there is no loading
     stretch = lane.get("loading", 1.0)
-    times = lane["times"] * stretch
-    options = replace(options, lowest=lowest(lane["atol"], lane["initial"]))
-    if "heat" in lane:
-        return _heated(kinetics, thermal, lane, options)
-    options = replace(options, atol=lane["atol"])
-    temperature = given_temperature(lane, thermal, stretch)
-    system = ISOTHERMAL if temperature.nodes is None else PROGRAMMED
-    contents = Contents(kinetics, temperature.rule)
-    solution = integrate(system, lane["initial"], contents, times, breaks=temperature.nodes, options=options)
-    reached = solution.t_reached / stretch
-    return States(solution.y, temperature.T, temperature.constants, solution.status, solution.steps, reached)
-
-
-def _heated(kinetics: Kinetics, thermal: Thermal, lane: Lane, options: Options) -> States:
-    stretch = lane.get("loading", 1.0)
-    heat: Heat = lane["heat"]
-    heat = heat._replace(exchange=heat.exchange / stretch)  # the one term that the loading does not multiply
-    initial = lane["initial"]
-    options = replace(
-        options,
-        atol=heat.tolerances(lane["atol"], initial),
-        lowest=jnp.append(jnp.broadcast_to(jnp.asarray(options.lowest), initial.shape), 0.0),
-    )
-    solution = integrate(HEATED, heat.first_state(initial), Heated(kinetics, thermal, heat), lane["times"] * stretch, options=options)
-    T = solution.y[:, -1]
-    return States(solution.y[:, :-1], T, constants_at(thermal, T[:, None]), solution.status, solution.steps, solution.t_reached / stretch)
+    balance = Balance(kinetics, energy_rule(lane, thermal, stretch), ConstantVolume(), None)
+    states = followed(balance, lane["initial"], lane["times"] * stretch, lane["atol"], options)
+    return states._replace(t_reached=states.t_reached / stretch)
 
 
 BATCH = Reactor(

@@ -16,42 +16,28 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import jax
 import jax.numpy as jnp
 from jax import lax
 
 from kinetix.network import Kinetics
 from kinetix.rates import ON_STREAM, Thermal, constants_at
-from kinetix.reactors.balances import (
-    Contents,
-    Flow,
-    Heated,
-    HeatedFlow,
-    through_flow,
-    through_flow_heated,
-    through_flow_heated_jacobian,
-    through_flow_jacobian,
-)
-from kinetix.reactors.energy import Heat, Isothermal
+from kinetix.reactors.balances import Balance
+from kinetix.reactors.energy import energy_rule
+from kinetix.reactors.feed import Through
 from kinetix.reactors.loading import TANKS
 from kinetix.reactors.reactor import Lane, Reactor, States
-from kinetix.solvers import Options, SteadyOptions, System, steady_state
+from kinetix.reactors.solving import settled
+from kinetix.reactors.volume import ConstantVolume
+from kinetix.solvers import Options
 from kinetix.status import Status
 from kinetix.units import PRESSURE, TEMPERATURE, TIME
-
-SYSTEM = System(through_flow, through_flow_jacobian, autonomous=True)
-HEATED = System(through_flow_heated, through_flow_heated_jacobian, autonomous=True)
 
 
 def solve(kinetics: Kinetics, thermal: Thermal, lane: Lane, options: Options) -> States:
     """Outlet concentrations, and temperature where it is a state: the steady state that is found from the feed."""
     del options
-    if "heat" in lane:
-        return _heated(kinetics, thermal, lane, lane["heat"])
-    constants = constants_at(thermal, lane["T"])
-    flow = Flow(Contents(kinetics, Isothermal(lane["T"], constants)), lane["tau"], lane["feed"])
-    steady = steady_state(SYSTEM, lane["feed"], flow, SteadyOptions(atol=lane["atol"]))
-    return States(steady.y[None], lane["T"][None], constants[None], steady.status, steady.iterations, jnp.zeros_like(lane["T"]))
+    balance = Balance(kinetics, energy_rule(lane, thermal), ConstantVolume(), Through(lane["feed"], lane["tau"]))
+    return settled(balance, lane["feed"], lane["atol"])
 
 
 @dataclass(frozen=True)
@@ -65,27 +51,19 @@ class Series:
     tanks: int
 
     def __call__(self, kinetics: Kinetics, thermal: Thermal, lane: Lane, options: Options) -> States:
-        del options
-        constants = constants_at(thermal, lane["T"])
-        contents, each = Contents(kinetics, Isothermal(lane["T"], constants)), SteadyOptions(atol=lane["atol"])
+        T = lane["heat"].start if "heat" in lane else lane["T"]
 
-        def tank(before: tuple[jax.Array, jax.Array], _: None) -> tuple[tuple[jax.Array, jax.Array], jax.Array]:
-            feed, status = before
-            steady = steady_state(SYSTEM, feed, Flow(contents, lane["tau"] / self.tanks, feed), each)
-            return (steady.y, jnp.where(status == Status.SUCCESS, steady.status, status)), steady.iterations
+        def tank(before: States, _: None) -> tuple[States, None]:
+            here = {**lane, "feed": before.c[0], "tau": lane["tau"] / self.tanks}
+            if "heat" in lane:
+                here["heat"] = lane["heat"]._replace(start=before.T[0], feed=before.T[0])
+            after = solve(kinetics, thermal, here, options)
+            status = jnp.where(before.status == Status.SUCCESS, after.status, before.status)
+            return States(after.c, after.T, after.constants, status, before.steps + after.steps, after.t_reached), None
 
-        fine = jnp.asarray(int(Status.SUCCESS), jnp.int32)
-        (c, first_failure), iterations = lax.scan(tank, (lane["feed"], fine), length=self.tanks)
-        total = jnp.sum(iterations, dtype=jnp.int32)
-        return States(c[None], lane["T"][None], constants[None], first_failure, total, jnp.zeros_like(lane["T"]))
-
-
-def _heated(kinetics: Kinetics, thermal: Thermal, lane: Lane, heat: Heat) -> States:
-    flow = HeatedFlow(Heated(kinetics, thermal, heat), lane["tau"], lane["feed"])
-    options = SteadyOptions(atol=heat.tolerances(lane["atol"], lane["feed"]))
-    steady = steady_state(HEATED, heat.first_state(lane["feed"]), flow, options)
-    T = steady.y[-1]
-    return States(steady.y[None, :-1], T[None], constants_at(thermal, T)[None], steady.status, steady.iterations, jnp.zeros_like(T))
+        fine, none = jnp.asarray(int(Status.SUCCESS), jnp.int32), jnp.zeros((), jnp.int32)
+        feed = States(lane["feed"][None], T[None], constants_at(thermal, T)[None], fine, none, jnp.zeros_like(T))
+        return lax.scan(tank, feed, length=self.tanks)[0]
 
 
 CSTR = Reactor(

@@ -17,43 +17,35 @@ Levenspiel, Chemical Reaction Engineering (3rd ed., 1999), chapter 5; Fogler, El
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import jax.numpy as jnp
 
 from kinetix.network import Kinetics
-from kinetix.rates import ON_STREAM, Thermal, constants_at
-from kinetix.reactors.balances import Contents, Gas, along_gas, along_gas_jacobian, closed, closed_jacobian, gas_concentrations
-from kinetix.reactors.batch import lowest
-from kinetix.reactors.energy import Isothermal
+from kinetix.rates import ON_STREAM, Thermal
+from kinetix.reactors.balances import Balance
+from kinetix.reactors.energy import energy_rule
 from kinetix.reactors.loading import TUBES
 from kinetix.reactors.reactor import CONSTANT_DENSITY, IDEAL_GAS, Lane, Reactor, States
-from kinetix.solvers import Options, System, integrate
+from kinetix.reactors.solving import followed
+from kinetix.reactors.volume import ConstantPressure, ConstantVolume, VolumeRule
+from kinetix.solvers import Options
 from kinetix.units import PRESSURE, TEMPERATURE, TIME
-
-LIQUID = System(closed, closed_jacobian, autonomous=True)
-GAS = System(along_gas, along_gas_jacobian, autonomous=True)
 
 
 def solve(kinetics: Kinetics, thermal: Thermal, lane: Lane, options: Options) -> States:
     """Outlet concentrations at constant density: those of a batch of feed after the residence time."""
-    constants = constants_at(thermal, lane["T"])
-    contents = Contents(kinetics, Isothermal(lane["T"], constants))
-    solution = integrate(LIQUID, lane["feed"], contents, lane["tau"][None], options=_of_lane(options, lane))
-    return States(solution.y, lane["T"][None], constants[None], solution.status, solution.steps, jnp.zeros_like(lane["tau"]))
+    return _along(kinetics, thermal, lane, options, ConstantVolume())
 
 
 def solve_gas(kinetics: Kinetics, thermal: Thermal, lane: Lane, options: Options) -> States:
-    """Outlet concentrations of an ideal gas at constant T and P, and how much its volume flow has grown."""
-    constants = constants_at(thermal, lane["T"])
-    gas = Gas(Contents(kinetics, Isothermal(lane["T"], constants)), jnp.sum(lane["feed"]))
-    solution = integrate(GAS, lane["feed"], gas, lane["tau"][None], options=_of_lane(options, lane))
-    c, expansion = gas_concentrations(solution.y, gas.total), jnp.sum(solution.y, axis=1) / gas.total
-    return States(c, lane["T"][None], constants[None], solution.status, solution.steps, jnp.zeros_like(lane["tau"]), expansion)
+    """Outlet concentrations of an ideal gas at constant pressure, and how much its volume flow has grown."""
+    T_feed = lane["heat"].start if "heat" in lane else lane["T"]
+    return _along(kinetics, thermal, lane, options, ConstantPressure.of(lane["feed"], T_feed))
 
 
-def _of_lane(options: Options, lane: Lane) -> Options:
-    return replace(options, atol=lane["atol"], lowest=lowest(lane["atol"], lane["feed"]))
+def _along(kinetics: Kinetics, thermal: Thermal, lane: Lane, options: Options, volume: VolumeRule) -> States:
+    balance = Balance(kinetics, energy_rule(lane, thermal), volume, None)
+    states = followed(balance, lane["feed"], lane["tau"][None], lane["atol"], options)
+    return states._replace(t_reached=jnp.zeros_like(lane["tau"]))
 
 
 PLUG_FLOW = Reactor(
@@ -62,6 +54,7 @@ PLUG_FLOW = Reactor(
     timed=False,
     integrated=True,
     conditions={"T": TEMPERATURE, "P": PRESSURE, ON_STREAM: TIME},
+    heated_from="T_feed",
     loadings=TUBES,
     needs_feed=True,
     needs_initial=False,

@@ -27,6 +27,7 @@ class States(NamedTuple):
         steps: integration steps or iterations, int.
         t_reached: the time up to which the lane was followed, s; 0 where nothing is integrated.
         expansion: volume, or volume flow, relative to that of the start or the feed, (time,); 1 where it is constant.
+        jacket: temperature of a coolant with a balance of its own, K, (time,); None where there is none.
     """
 
     c: jax.Array
@@ -36,6 +37,7 @@ class States(NamedTuple):
     steps: jax.Array
     t_reached: jax.Array
     expansion: jax.Array | float = 1.0
+    jacket: jax.Array | None = None
 
 
 Lane = Mapping[str, Any]

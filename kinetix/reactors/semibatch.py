@@ -12,7 +12,6 @@ Fogler, Elements of Chemical Reaction Engineering (4th ed., 2006), section 4.10.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 import jax.numpy as jnp
 import numpy as np
@@ -20,33 +19,26 @@ import numpy as np
 from kinetix.errors import ConditionError
 from kinetix.network import Kinetics
 from kinetix.rates import Thermal
-from kinetix.reactors.balances import Contents, Filling, fed, fed_jacobian
-from kinetix.reactors.batch import lowest
-from kinetix.reactors.energy import given_temperature
+from kinetix.reactors.balances import Balance
+from kinetix.reactors.energy import energy_rule
+from kinetix.reactors.feed import Filling
 from kinetix.reactors.loading import FILLING
 from kinetix.reactors.reactor import Lane, Reactor, States
-from kinetix.solvers import Options, System, integrate
+from kinetix.reactors.solving import followed
+from kinetix.reactors.volume import ConstantVolume
+from kinetix.solvers import Options
 from kinetix.units import PRESSURE, TEMPERATURE, TIME
 
-SYSTEM = System(fed, fed_jacobian, autonomous=False)
 START, STOP = "feed_start", "feed_stop"
 
 
 def solve(kinetics: Kinetics, thermal: Thermal, lane: Lane, options: Options) -> States:
     """Concentrations at the lane's times, and how much the volume has grown, starting from `initial` at time zero."""
-    times, heat = lane["times"], given_temperature(lane, thermal)
-    breaks = [*([] if heat.nodes is None else [heat.nodes]), *(jnp.atleast_1d(lane[name]) for name in (START, STOP) if name in lane)]
-    filling = Filling(
-        Contents(kinetics, heat.rule),
-        lane["feed"],
-        lane["dilution"],
-        jnp.asarray(lane.get(START, 0.0), times.dtype),
-        jnp.asarray(lane.get(STOP, jnp.finfo(times.dtype).max), times.dtype),
-    )
-    largest = jnp.maximum(jnp.max(jnp.abs(lane["initial"])), jnp.max(jnp.abs(lane["feed"])))
-    options = replace(options, atol=lane["atol"], lowest=lowest(lane["atol"], largest))
-    solution = integrate(SYSTEM, lane["initial"], filling, times, breaks=jnp.concatenate(breaks) if breaks else None, options=options)
-    return States(solution.y, heat.T, heat.constants, solution.status, solution.steps, solution.t_reached, filling.expansion(times))
+    dtype = lane["times"].dtype
+    start, stop = jnp.asarray(lane.get(START, 0.0), dtype), jnp.asarray(lane.get(STOP, jnp.finfo(dtype).max), dtype)
+    balance = Balance(kinetics, energy_rule(lane, thermal), ConstantVolume(), Filling(lane["feed"], lane["dilution"], start, stop))
+    jumps = [jnp.atleast_1d(lane[name]) for name in (START, STOP) if name in lane]
+    return followed(balance, lane["initial"], lane["times"], lane["atol"], options, jumps)
 
 
 def in_order(given: Mapping[str, np.ndarray]) -> None:

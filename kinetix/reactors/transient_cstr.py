@@ -10,33 +10,23 @@ Fogler, Elements of Chemical Reaction Engineering (4th ed., 2006), section 4.10;
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-import jax.numpy as jnp
-
 from kinetix.network import Kinetics
 from kinetix.rates import Thermal
-from kinetix.reactors.balances import Contents, Flow, through_flow, through_flow_jacobian
-from kinetix.reactors.batch import lowest
-from kinetix.reactors.energy import given_temperature
+from kinetix.reactors.balances import Balance
+from kinetix.reactors.energy import energy_rule
+from kinetix.reactors.feed import Through
 from kinetix.reactors.loading import TANKS
 from kinetix.reactors.reactor import Lane, Reactor, States
-from kinetix.solvers import Options, System, integrate
+from kinetix.reactors.solving import followed
+from kinetix.reactors.volume import ConstantVolume
+from kinetix.solvers import Options
 from kinetix.units import PRESSURE, TEMPERATURE
-
-ISOTHERMAL = System(through_flow, through_flow_jacobian, autonomous=True)
-PROGRAMMED = System(through_flow, through_flow_jacobian, autonomous=False)
 
 
 def solve(kinetics: Kinetics, thermal: Thermal, lane: Lane, options: Options) -> States:
     """Concentrations in the tank at the lane's times, starting from `initial` at time zero."""
-    heat = given_temperature(lane, thermal)
-    flow = Flow(Contents(kinetics, heat.rule), lane["tau"], lane["feed"])
-    largest = jnp.maximum(jnp.max(jnp.abs(lane["initial"])), jnp.max(jnp.abs(lane["feed"])))
-    options = replace(options, atol=lane["atol"], lowest=lowest(lane["atol"], largest))
-    system = ISOTHERMAL if heat.nodes is None else PROGRAMMED
-    solution = integrate(system, lane["initial"], flow, lane["times"], breaks=heat.nodes, options=options)
-    return States(solution.y, heat.T, heat.constants, solution.status, solution.steps, solution.t_reached)
+    balance = Balance(kinetics, energy_rule(lane, thermal), ConstantVolume(), Through(lane["feed"], lane["tau"]))
+    return followed(balance, lane["initial"], lane["times"], lane["atol"], options)
 
 
 TRANSIENT_CSTR = Reactor(

@@ -59,4 +59,5 @@ class HeatBindings:
             T_ref=jnp.asarray(self.T_ref),
             exchange=exchange,
             coolant=lane["T_coolant"],
+            feed=lane["T_feed"],
         )

@@ -128,6 +128,7 @@ def _heated(spoken: ReactorModel, energy: EnergyBalance, campaign: Campaign) -> 
     start = np.asarray(given[name], dtype=float)
     return {
         "T_start": start,
+        "T_feed": np.asarray(given.get("T_feed", start), dtype=float),
         "T_coolant": np.asarray(given["T_coolant"], dtype=float) if energy.exchange else start,
         "exchange_per": 1.0 / np.asarray(given["V"], dtype=float) if energy.exchange == "UA" else np.ones(len(start)),
     }

@@ -19,7 +19,7 @@ RANKINE = 1 / 1.8  # K
 
 
 def heat(start, *enthalpies, molar=(0.0,), volumetric=0.0, T_ref=298.15, exchange=0.0, coolant=300.0):
-    given = Heat(start, jnp.zeros(4), filled(*molar), volumetric, T_ref, exchange, coolant)
+    given = Heat(start, jnp.zeros(4), filled(*molar), volumetric, T_ref, exchange, coolant, start)
     enthalpies = given.enthalpies.at[: len(enthalpies)].set(jnp.stack([jnp.asarray(value) for value in enthalpies]))
     return jax.tree.map(jnp.asarray, given._replace(enthalpies=enthalpies))
 
@@ -100,7 +100,7 @@ def test_derivatives_of_a_tank():
 
     def found(values):
         dH, UA, k, start = values
-        given = seborg(dH, UA)._replace(start=start)
+        given = seborg(dH, UA)._replace(start=start, feed=start)
         constants = SEBORG._replace(reference=SEBORG.reference * k)
         states = solved(CSTR, "A -> B", constants, tau=60.0, feed=filled(1000.0, 0.0), times=[0.0], heat=given)
         return jnp.stack([states.T[0], states.c[0, 0]])

@@ -8,8 +8,6 @@ from scipy.integrate import solve_ivp
 from scipy.optimize import brentq
 
 from kinetix.reactors import BATCH, PLUG_FLOW
-from kinetix.reactors.balances import Contents, Gas, along_gas, along_gas_jacobian
-from kinetix.reactors.energy import Isothermal
 from kinetix.reactors.plug_flow import solve_gas
 from kinetix.status import Status
 from tests.reactors.contents import OPTIONS, filled, kinetics, solved, thermal
@@ -87,13 +85,6 @@ def test_a_network_of_a_gas_against_scipy():
     F = solve_ivp(slopes, (0, V), Q * feed, method="Radau", rtol=1e-11, atol=1e-16).y[:, -1]
     np.testing.assert_allclose(states.c[0, :4], F / F.sum() * total, rtol=1e-8)
     np.testing.assert_allclose(states.expansion[0], F.sum() / Q / total, rtol=1e-8)
-
-
-def test_jacobian_of_a_gas():
-    inside = Contents(kinetics("A -> 2 B; A + B -> C"), Isothermal(jnp.asarray(350.0), jnp.asarray([0.05, 1e-3])))
-    flows, t = filled(30.0, 20.0, 5.0), jnp.asarray(0.0)
-    exact = jax.jacfwd(along_gas, argnums=1)(t, flows, Gas(inside, jnp.asarray(40.0)))
-    np.testing.assert_allclose(along_gas_jacobian(t, flows, Gas(inside, jnp.asarray(40.0))), exact, rtol=1e-13, atol=1e-15)
 
 
 @pytest.mark.parametrize("solve", [PLUG_FLOW.solve, solve_gas], ids=["constant", "ideal_gas"])
