@@ -3,12 +3,14 @@
 from kinetix.reactors.batch import BATCH as BATCH
 from kinetix.reactors.cstr import CSTR as CSTR
 from kinetix.reactors.differential import DIFFERENTIAL as DIFFERENTIAL
+from kinetix.reactors.energy import ALONG as ALONG
 from kinetix.reactors.energy import EXCHANGES as EXCHANGES
+from kinetix.reactors.energy import HOLDUP as HOLDUP
 from kinetix.reactors.energy import EnergyBalance as EnergyBalance
 from kinetix.reactors.energy import Heat as Heat
+from kinetix.reactors.energy import Jacket as Jacket
 from kinetix.reactors.plug_flow import PLUG_FLOW as PLUG_FLOW
-from kinetix.reactors.reactor import CONSTANT_DENSITY as CONSTANT_DENSITY
-from kinetix.reactors.reactor import IDEAL_GAS as IDEAL_GAS
+from kinetix.reactors.reactor import Fluid as Fluid
 from kinetix.reactors.reactor import Lane as Lane
 from kinetix.reactors.reactor import Reactor as Reactor
 from kinetix.reactors.reactor import States as States

@@ -11,38 +11,64 @@ Levenspiel, Chemical Reaction Engineering (3rd ed., 1999), chapter 3.
 
 from __future__ import annotations
 
+import jax.numpy as jnp
+
 from kinetix.network import Kinetics
 from kinetix.rates import Thermal
 from kinetix.reactors.balances import Balance
 from kinetix.reactors.energy import energy_rule
 from kinetix.reactors.loading import VESSELS
-from kinetix.reactors.reactor import Lane, Reactor, States
+from kinetix.reactors.reactor import Fluid, Lane, Reactor, States
 from kinetix.reactors.solving import followed
-from kinetix.reactors.volume import ConstantVolume
+from kinetix.reactors.volume import ConstantPressure, ConstantVolume, VolumeRule
 from kinetix.solvers import Options
 from kinetix.units import PRESSURE, TEMPERATURE
 
 
 def solve(kinetics: Kinetics, thermal: Thermal, lane: Lane, options: Options) -> States:
     """Concentrations at the lane's times, starting from `initial` at time zero."""
+    return _followed(kinetics, thermal, lane, options, ConstantVolume())
+
+
+def solve_gas(kinetics: Kinetics, thermal: Thermal, lane: Lane, options: Options) -> States:
+    """Concentrations of an ideal gas at constant pressure, and how much its volume has grown."""
+    first = lane["heat"].start if "heat" in lane else lane["program_T"][0] if "program_T" in lane else lane["T"]
+    # with a catalyst the amount in which it reacts stays, however much the gas grows
+    return _followed(kinetics, thermal, lane, options, ConstantPressure.of(lane["initial"], first, swells="loading" not in lane))
+
+
+def solve_rigid_gas(kinetics: Kinetics, thermal: Thermal, lane: Lane, options: Options) -> States:
+    """Concentrations of an ideal gas at constant volume."""
+    if "heat" in lane:
+        lane = {**lane, "heat": lane["heat"].at_constant_volume(jnp.asarray(kinetics.stoichiometry))}
+    return solve(kinetics, thermal, lane, options)
+
+
+def _followed(kinetics: Kinetics, thermal: Thermal, lane: Lane, options: Options, volume: VolumeRule) -> States:
     # dc/dt = loading nu r is dc/ds = nu r in the time s = loading t: no other program, and none where there is no loading
     stretch = lane.get("loading", 1.0)
-    balance = Balance(kinetics, energy_rule(lane, thermal, stretch), ConstantVolume(), None)
+    balance = Balance(kinetics, energy_rule(lane, thermal, stretch), volume, None)
     states = followed(balance, lane["initial"], lane["times"] * stretch, lane["atol"], options)
     return states._replace(t_reached=states.t_reached / stretch)
 
 
 BATCH = Reactor(
     name="batch",
-    summary="closed reactor at constant volume, readings over time",
+    summary="closed reactor, readings over time",
     timed=True,
     integrated=True,
     conditions={"T": TEMPERATURE, "P": PRESSURE},
-    heated_from="T_initial",
+    heating="C*dT/dt =",
     loadings={"volume": None, **VESSELS},
     needs_feed=False,
     needs_initial=True,
     measures_rates=False,
     loading="loading",
     solve=solve,
+    densities={
+        "constant": Fluid("constant volume", solve, advice="liquids"),
+        "gas_at_constant_volume": Fluid("ideal gas at constant volume", solve_rigid_gas, "volume", "a gas in a rigid vessel"),
+        "gas_at_constant_pressure": Fluid("ideal gas at constant P", solve_gas, "pressure", "a gas in a vessel that gives way"),
+    },
+    density="constant",
 )

@@ -72,7 +72,7 @@ CSTR = Reactor(
     timed=False,
     integrated=False,
     conditions={"T": TEMPERATURE, "P": PRESSURE, ON_STREAM: TIME},
-    heated_from="T_feed",
+    heating="0 = C(feed)*(T_feed - T)/tau",
     loadings=TANKS,
     needs_feed=True,
     needs_initial=False,

@@ -92,21 +92,28 @@ def energy_rule(lane: Mapping[str, Any], thermal: Thermal, stretch: jax.Array | 
     return Isothermal(lane["T"], constants_at(thermal, lane["T"]))
 
 
+HOLDUP, ALONG = "holdup", "along"
+
+
 @dataclass(frozen=True)
 class EnergyBalance:
     """That the temperature follows from an energy balance, and how heat is exchanged.
 
     Attributes:
         exchange: how the exchange with a coolant is given: "UA", which needs the volume V, or "UA/V"; "" for an adiabatic reactor.
+        jacket: whether the temperature of the coolant is an answer as well, `T_jacket`: `HOLDUP`, because what is in the jacket holds
+            heat, or `ALONG`, because it flows beside a tube; "": it is not.
     """
 
     exchange: str = ""
+    jacket: str = ""
 
     @property
     def conditions(self) -> Mapping[str, Dimension]:
         """Conditions that it brings, whatever the reactor, and their dimensions."""
         coolant = {"T_coolant": TEMPERATURE} if self.exchange else {}
-        return {**coolant, **({"V": VOLUME} if self.exchange == "UA" else {})}
+        start = {"T_jacket_initial": TEMPERATURE} if self.jacket == HOLDUP else {}
+        return {**coolant, **({"V": VOLUME} if self.exchange == "UA" else {}), **start}
 
 
 EXCHANGES = {"UA": POWER / TEMPERATURE, "UA/V": POWER / TEMPERATURE / VOLUME}

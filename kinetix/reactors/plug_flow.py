@@ -24,7 +24,7 @@ from kinetix.rates import ON_STREAM, Thermal
 from kinetix.reactors.balances import Balance
 from kinetix.reactors.energy import energy_rule
 from kinetix.reactors.loading import TUBES
-from kinetix.reactors.reactor import CONSTANT_DENSITY, IDEAL_GAS, Lane, Reactor, States
+from kinetix.reactors.reactor import Fluid, Lane, Reactor, States
 from kinetix.reactors.solving import followed
 from kinetix.reactors.volume import ConstantPressure, ConstantVolume, VolumeRule
 from kinetix.solvers import Options
@@ -54,12 +54,15 @@ PLUG_FLOW = Reactor(
     timed=False,
     integrated=True,
     conditions={"T": TEMPERATURE, "P": PRESSURE, ON_STREAM: TIME},
-    heated_from="T_feed",
+    heating="C*dT/dtau =",
     loadings=TUBES,
     needs_feed=True,
     needs_initial=False,
     measures_rates=False,
     loading="tau",
     solve=solve,
-    densities={CONSTANT_DENSITY: solve, IDEAL_GAS: solve_gas},
+    densities={
+        "constant": Fluid("constant density", solve, advice="liquids, or gases whose mole number and temperature hardly change"),
+        "ideal_gas": Fluid("ideal gas at constant P", solve_gas, "pressure", "an ideal gas at constant P"),
+    },
 )

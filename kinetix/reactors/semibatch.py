@@ -65,6 +65,7 @@ SEMIBATCH = Reactor(
     timed=True,
     integrated=True,
     conditions={"T": TEMPERATURE, "P": PRESSURE},
+    heating="C*dT/dt = C(feed)*(T_feed - T)*Q/V",
     loadings={"volume": FILLING},
     needs_feed=True,
     needs_initial=True,

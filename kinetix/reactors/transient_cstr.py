@@ -35,6 +35,7 @@ TRANSIENT_CSTR = Reactor(
     timed=True,
     integrated=True,
     conditions={"T": TEMPERATURE, "P": PRESSURE},
+    heating="C*dT/dt = C(feed)*(T_feed - T)/tau",
     loadings={"volume": TANKS["volume"]},
     needs_feed=True,
     needs_initial=True,

@@ -117,20 +117,27 @@ def Batch(
     responses: Mapping[str, str] | None = None,
     basis: str = "volume",
     amounts: str = "concentration",
+    density: str = "constant",
     energy: Mapping[str, Any] | None = None,
 ) -> ReactorSetup:
-    """A closed reactor of constant volume, with constant or measured temperature or with an energy balance: dc/dt = nu r.
+    """A closed reactor, with constant or measured temperature or with an energy balance: dc/dt = nu r, or for a gas dn/dt = V nu r.
 
     Args:
         network: reactions, from `parse_network`.
         rates, orders, responses, basis, amounts, energy: as for `CSTR`; formulas may use initial[A], and the temperature starts at
             `T_initial`.
+        density: "constant"; "gas_at_constant_volume", whose pressure `P_total` is an answer; or "gas_at_constant_pressure", whose
+            volume relative to that at time zero formulas call `expansion`.
 
     >>> import kinetix as kx
-    >>> kx.Batch(kx.parse_network("A -> B")).reactor.timed
-    True
+    >>> vessel = kx.Batch(kx.parse_network("A -> 2 B"), density="gas_at_constant_volume")
+    >>> tree = kx.simulate(
+    ...     vessel, {"r1.k": "1 1/s", "initial.A": "1 bar", "initial.B": "0 bar"}, conditions={"T": "500 K"}, times=["1 h"]
+    ... )
+    >>> float(tree["simulation/predicted"].sel(response="P_total")[0, 0].round(9))
+    2.0
     """
-    return _setup(network, BATCH, rates, orders, responses, basis_of(basis, amounts), energy=energy)
+    return _setup(network, BATCH, rates, orders, responses, basis_of(basis, amounts), density, energy=energy)
 
 
 def Differential(
@@ -162,12 +169,14 @@ def TransientCSTR(
     orders: Mapping[str, Mapping[str, Any]] | None = None,
     responses: Mapping[str, str] | None = None,
     amounts: str = "concentration",
+    energy: Mapping[str, Any] | None = None,
 ) -> ReactorSetup:
     """A stirred tank over time, from an initial state: dc/dt = (c_feed - c)/tau + nu r.
 
     Args:
         network: reactions, from `parse_network`.
-        rates, orders, responses, amounts: as for `CSTR`; formulas may use feed[A] and initial[A].
+        rates, orders, responses, amounts, energy: as for `CSTR`; formulas may use feed[A] and initial[A]. With an energy balance
+            `T_feed` and `T_initial` are conditions.
 
     >>> import kinetix as kx
     >>> tank = kx.TransientCSTR(kx.parse_network("A -> B"))
@@ -176,7 +185,7 @@ def TransientCSTR(
     >>> float(tree["simulation/predicted"].sel(response="A")[0, 0].round(6))
     0.632121
     """
-    return _setup(network, TRANSIENT_CSTR, rates, orders, responses, basis_of("volume", amounts))
+    return _setup(network, TRANSIENT_CSTR, rates, orders, responses, basis_of("volume", amounts), energy=energy)
 
 
 def PlugFlow(
@@ -188,14 +197,15 @@ def PlugFlow(
     responses: Mapping[str, str] | None = None,
     basis: str = "volume",
     amounts: str = "concentration",
+    energy: Mapping[str, Any] | None = None,
 ) -> ReactorSetup:
     """An ideal tube at steady state: dc/dtau = nu r, or for a gas dF/dV = nu r with c = F/sum(F) P/(R T).
 
     Args:
         network: reactions, from `parse_network`.
-        density: "constant", or "ideal_gas" at constant T and P, whose volume flow follows the mole numbers.
-        rates, orders, responses, basis, amounts: as for `CSTR`; formulas for a gas may use `expansion`, the volume flow relative
-            to that of the feed: `{"X": "1 - expansion*[A]/feed[A]"}`.
+        density: "constant", or "ideal_gas" at constant P, whose volume flow follows mole numbers and temperature.
+        rates, orders, responses, basis, amounts, energy: as for `CSTR`; formulas for a gas may use `expansion`, the volume flow
+            relative to that of the feed: `{"X": "1 - expansion*[A]/feed[A]"}`.
 
     >>> import kinetix as kx
     >>> tube = kx.PlugFlow(kx.parse_network("A -> 2 B"), density="ideal_gas", responses={"X": "1 - expansion*[A]/feed[A]"})
@@ -203,7 +213,7 @@ def PlugFlow(
     >>> float(tree["simulation/predicted"].sel(response="X")[0, 0].round(4))
     0.5361
     """
-    return _setup(network, PLUG_FLOW, rates, orders, responses, basis_of(basis, amounts), density)
+    return _setup(network, PLUG_FLOW, rates, orders, responses, basis_of(basis, amounts), density, energy=energy)
 
 
 def Semibatch(
@@ -213,6 +223,7 @@ def Semibatch(
     orders: Mapping[str, Mapping[str, Any]] | None = None,
     responses: Mapping[str, str] | None = None,
     amounts: str = "concentration",
+    energy: Mapping[str, Any] | None = None,
 ) -> ReactorSetup:
     """A stirred vessel that a constant flow fills: dV/dt = q, d(c V)/dt = q c_feed + V nu r.
 
@@ -221,8 +232,9 @@ def Semibatch(
 
     Args:
         network: reactions, from `parse_network`.
-        rates, orders, responses, amounts: as for `CSTR`; formulas may use feed[A], initial[A] and `expansion`, the volume
-            relative to that at time zero: `{"X": "1 - expansion*[A]/initial[A]"}`.
+        rates, orders, responses, amounts, energy: as for `CSTR`; formulas may use feed[A], initial[A] and `expansion`, the volume
+            relative to that at time zero: `{"X": "1 - expansion*[A]/initial[A]"}`. With an energy balance `T_feed` and `T_initial` are
+            conditions.
 
     >>> import kinetix as kx
     >>> vessel = kx.Semibatch(kx.parse_network("A + B -> C"))
@@ -232,7 +244,7 @@ def Semibatch(
     >>> tree["simulation/predicted"].sel(response="A")[0].values.round(6).tolist()
     [0.666667, 0.5, 0.5]
     """
-    return _setup(network, SEMIBATCH, rates, orders, responses, basis_of("volume", amounts))
+    return _setup(network, SEMIBATCH, rates, orders, responses, basis_of("volume", amounts), energy=energy)
 
 
 def _setup(
