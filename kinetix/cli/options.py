@@ -87,7 +87,7 @@ Density = Annotated[
     typer.Option(
         "--density",
         metavar="KIND",
-        help="plug_flow: constant or ideal_gas; batch: constant, gas_at_constant_volume or gas_at_constant_pressure.",
+        help="cstr, plug_flow: constant or ideal_gas; batch: constant, gas_at_constant_volume or gas_at_constant_pressure.",
         show_default=False,
     ),
 ]

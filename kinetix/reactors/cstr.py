@@ -25,9 +25,9 @@ from kinetix.reactors.balances import Balance
 from kinetix.reactors.energy import energy_rule
 from kinetix.reactors.feed import Through
 from kinetix.reactors.loading import TANKS
-from kinetix.reactors.reactor import Lane, Reactor, States
+from kinetix.reactors.reactor import Fluid, Lane, Reactor, Solve, States
 from kinetix.reactors.solving import settled
-from kinetix.reactors.volume import ConstantVolume
+from kinetix.reactors.volume import ConstantPressure, ConstantVolume, VolumeRule
 from kinetix.solvers import Options
 from kinetix.status import Status
 from kinetix.units import PRESSURE, TEMPERATURE, TIME
@@ -36,7 +36,18 @@ from kinetix.units import PRESSURE, TEMPERATURE, TIME
 def solve(kinetics: Kinetics, thermal: Thermal, lane: Lane, options: Options) -> States:
     """Outlet concentrations, and temperature where it is a state: the steady state that is found from the feed."""
     del options
-    balance = Balance(kinetics, energy_rule(lane, thermal), ConstantVolume(), Through(lane["feed"], lane["tau"]))
+    return _settled(kinetics, thermal, lane, ConstantVolume())
+
+
+def solve_gas(kinetics: Kinetics, thermal: Thermal, lane: Lane, options: Options) -> States:
+    """The same of an ideal gas at constant pressure, and how much more of it flows out than in, by volume."""
+    del options
+    T_feed = lane["heat"].start if "heat" in lane else lane["T"]
+    return _settled(kinetics, thermal, lane, ConstantPressure.of(lane["feed"], T_feed))
+
+
+def _settled(kinetics: Kinetics, thermal: Thermal, lane: Lane, volume: VolumeRule) -> States:
+    balance = Balance(kinetics, energy_rule(lane, thermal), volume, Through(lane["feed"], lane["tau"]))
     return settled(balance, lane["feed"], lane["atol"])
 
 
@@ -45,30 +56,35 @@ class Series:
     """Equal tanks in series, solved one after the other: what leaves the last.
 
     Attributes:
+        one: solves a tank.
         tanks: how many.
     """
 
+    one: Solve
     tanks: int
 
     def __call__(self, kinetics: Kinetics, thermal: Thermal, lane: Lane, options: Options) -> States:
         T = lane["heat"].start if "heat" in lane else lane["T"]
 
         def tank(before: States, _: None) -> tuple[States, None]:
-            here = {**lane, "feed": before.c[0], "tau": lane["tau"] / self.tanks}
+            here = {**lane, "feed": before.c[0], "tau": lane["tau"] / self.tanks / before.expansion[0]}
             if "heat" in lane:
                 here["heat"] = lane["heat"]._replace(start=before.T[0], feed=before.T[0])
-            after = solve(kinetics, thermal, here, options)
-            status = jnp.where(before.status == Status.SUCCESS, after.status, before.status)
-            return States(after.c, after.T, after.constants, status, before.steps + after.steps, after.t_reached), None
+            after = self.one(kinetics, thermal, here, options)
+            return after._replace(
+                status=jnp.where(before.status == Status.SUCCESS, after.status, before.status),
+                steps=before.steps + after.steps,
+                expansion=before.expansion * after.expansion,
+            ), None
 
-        fine, none = jnp.asarray(int(Status.SUCCESS), jnp.int32), jnp.zeros((), jnp.int32)
-        feed = States(lane["feed"][None], T[None], constants_at(thermal, T)[None], fine, none, jnp.zeros_like(T))
+        fine, none, one = jnp.asarray(int(Status.SUCCESS), jnp.int32), jnp.zeros((), jnp.int32), jnp.ones_like(T)[None]
+        feed = States(lane["feed"][None], T[None], constants_at(thermal, T)[None], fine, none, jnp.zeros_like(T), one)
         return lax.scan(tank, feed, length=self.tanks)[0]
 
 
 CSTR = Reactor(
     name="cstr",
-    summary="continuous stirred tank at steady state, constant density, one row per steady state",
+    summary="continuous stirred tank at steady state, one row per steady state",
     timed=False,
     integrated=False,
     conditions={"T": TEMPERATURE, "P": PRESSURE, ON_STREAM: TIME},
@@ -80,4 +96,9 @@ CSTR = Reactor(
     loading="tau",
     solve=solve,
     series=Series,
+    densities={
+        "constant": Fluid("constant density", solve, advice="liquids, or gases whose mole number and temperature hardly change"),
+        "ideal_gas": Fluid("ideal gas at constant P", solve_gas, "pressure", "an ideal gas at constant P"),
+    },
+    density="constant",
 )

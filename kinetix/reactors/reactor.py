@@ -89,7 +89,7 @@ class Reactor:
         densities: by word of the user, what may be in it; empty: there is no choice.
         density: the word where the user says none; "": it must be said.
         expands: whether its volume, or volume flow, changes, so that `States.expansion` tells something.
-        series: from a number of equal vessels in series to their solve; None where there is none.
+        series: from the solve of one vessel and how many equal ones are in series to their solve; None where there is none.
         tanks: how many vessels are in series.
         optional: conditions that `solve` reads under their own names, where they are given, and their dimensions.
         check: raises ConditionError where given conditions, SI, (lane,), do not go together.
@@ -111,7 +111,7 @@ class Reactor:
     densities: Mapping[str, Fluid] = field(default_factory=dict)
     density: str = ""
     expands: bool = False
-    series: Callable[[int], Solve] | None = None
+    series: Callable[[Solve, int], Solve] | None = None
     tanks: int = 1
     optional: Mapping[str, Dimension] = field(default_factory=dict)
     check: Callable[[Mapping[str, np.ndarray]], None] | None = None

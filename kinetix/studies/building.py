@@ -106,10 +106,14 @@ def _understood(study: Study) -> _Understood:
         with problems.collecting():
             known = ReactorModel(network_of(study.reactions), reactor, (), {}, basis, heat and heat.balance).vocabulary({}).conditions
             written = study.conditions
+            if "P" in written and reactor.ideal_gas_at == "volume":
+                problems.add("[conditions] P: of a gas at constant volume the pressure is an answer, P_total; it starts with the amounts.")
+                written = {name: value for name, value in written.items() if name != "P"}
             if heat is not None and "T" in written:
-                starts = " and ".join(reactor.start_temperatures)
+                fed = "".join(f" and {name}," for name in reactor.start_temperatures[1:])
                 problems.add(
-                    f"[conditions] T: with [energy] the temperature is an answer. Write {starts}, at which it starts, or remove [energy]."
+                    f"[conditions] T: with [energy] the temperature is an answer. Write {reactor.heated_from}, at which it starts,{fed}"
+                    " or remove [energy]."
                 )
                 written = {name: value for name, value in written.items() if name != "T"}
             # a broken [energy] has said so; which conditions it brings is then not known
@@ -181,7 +185,7 @@ def _in_series(reactor: Reactor, tanks: int | None) -> Reactor:
         raise StudyError(f"[reactor] tanks: a {reactor.name} reactor is one vessel. Remove it, or write type = {known}.")
     if not (isinstance(tanks, int) and tanks >= 1):
         raise StudyError(f"[reactor] tanks = {tanks!r}: expected a whole number of at least 1.")
-    return replace(reactor, solve=reactor.series(tanks), tanks=tanks) if tanks > 1 else reactor
+    return replace(reactor, solve=reactor.series(reactor.solve, tanks), tanks=tanks) if tanks > 1 else reactor
 
 
 def _of_density(reactor: Reactor, density: str | None) -> Reactor:

@@ -87,9 +87,10 @@ def CSTR(
     basis: str = "volume",
     amounts: str = "concentration",
     tanks: int = 1,
+    density: str = "constant",
     energy: Mapping[str, Any] | None = None,
 ) -> ReactorSetup:
-    """A stirred tank at steady state, constant density: 0 = (c_feed - c)/tau + nu r, isothermal or with an energy balance.
+    """A stirred tank at steady state: 0 = (c_feed - c)/tau + nu r, isothermal or with an energy balance.
 
     Args:
         network: reactions, from `parse_network`.
@@ -99,6 +100,8 @@ def CSTR(
         basis: what rates are per: "volume", "catalyst_mass" or "catalyst_area"; "turnover" where rates are measured.
         amounts: what rate laws without a formula are functions of: "concentration" or "partial_pressure".
         tanks: how many equal tanks in series share the residence time.
+        density: "constant", or "ideal_gas" at constant P, whose volume flow follows mole numbers and temperature; formulas then call
+            what flows out, by volume of the feed, `expansion`.
         energy: the energy balance as under `[energy]` of a study: `{"type": "adiabatic", "heat_capacity": "4.18 MJ/m^3/K"}`. The
             temperature is then an answer, `T_feed` a condition, and every reaction has its `r1.dHr`.
 
@@ -106,7 +109,7 @@ def CSTR(
     >>> kx.CSTR(kx.parse_network("A -> B")).reactor.name
     'cstr'
     """
-    return _setup(network, TANK, rates, orders, responses, basis_of(basis, amounts), tanks=tanks, energy=energy)
+    return _setup(network, TANK, rates, orders, responses, basis_of(basis, amounts), density, tanks, energy)
 
 
 def Batch(

@@ -55,8 +55,8 @@ class ReactorSection(_Section):
     basis: str = Field(default="volume", description="what a rate is per: volume, catalyst_mass, catalyst_area or turnover")
     density: str | None = Field(
         default=None,
-        description="plug_flow: constant, or ideal_gas (at constant P); batch: constant (default), gas_at_constant_volume or"
-        " gas_at_constant_pressure",
+        description="cstr: constant (default) or ideal_gas (at constant P); plug_flow: one of these, which must be said; batch: constant"
+        " (default), gas_at_constant_volume or gas_at_constant_pressure",
     )
     tanks: int | None = Field(default=None, gt=0, description="cstr: how many equal tanks in series share the residence time; default: 1")
     amounts: str = Field(
