@@ -1,12 +1,22 @@
-"""Batch reactor: closed, constant volume, with constant or measured temperature, or with an energy balance.
+"""Batch reactor: closed, with constant or measured temperature, or with an energy balance.
+
+Constant volume:
 
     dc_i/dt = sum_j nu_ij r_j(c, T(t)),   c(0) = c_0
     C(c) dT/dt = -sum_j dH_j r_j + UA/V (T_coolant - T),   T(0) = T_0,   where T is a state
 
-C is the heat capacity of the contents per volume. With rates per catalyst mass or surface, rates are multiplied by the loading
-W/V or S/V.
+C is the heat capacity of the contents per volume. An ideal gas at constant volume obeys the same with energies in the place of
+enthalpies, C = sum c_i (cp_i - R) and dU_j = dH_j - R T sum_i nu_ij; its pressure R T sum(c) is an answer.
 
-Levenspiel, Chemical Reaction Engineering (3rd ed., 1999), chapter 3.
+An ideal gas at constant pressure, whose volume V follows mole numbers and temperature:
+
+    dN_i/dt = V sum_j nu_ij r_j(c, T),   c_i = N_i/V = N_i/sum(N) P/(R T)
+    sum_i N_i cp_i dT/dt = -V sum_j dH_j r_j + UA (T_coolant - T)
+
+solved for N/V(0). With rates per catalyst mass or surface, rates are multiplied by the loading W/V(0) or S/V(0).
+
+Levenspiel, Chemical Reaction Engineering (3rd ed., 1999), chapter 3; H. S. Fogler, Elements of Chemical Reaction Engineering (5th
+ed., 2016), chapter 13.
 """
 
 from __future__ import annotations

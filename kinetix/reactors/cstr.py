@@ -1,9 +1,17 @@
-"""Continuous stirred tank at steady state, constant density, isothermal or with an energy balance.
+"""Continuous stirred tank at steady state, isothermal or with an energy balance.
 
     0 = (c_feed,i - c_i)/tau + sum_j nu_ij r_j(c, T),   tau = V/Q
     0 = C(c_feed) (T_feed - T)/tau - sum_j dH_j r_j + UA/V (T_coolant - T),   where T is a state
 
-Equal tanks in series (`tanks` = N) are N such balances, each with tau/N and fed by the one before; tau is that of all together.
+An ideal gas at constant pressure leaves with another volume flow than that of the feed:
+
+    0 = Q_feed c_feed,i - F_i + V sum_j nu_ij r_j(c, T),   c_i = F_i/sum(F) P/(R T)
+    0 = sum_i Q_feed c_feed,i cp_i (T_feed - T) - V sum_j dH_j r_j + UA (T_coolant - T)
+
+solved for f = F/Q_feed with tau = V/Q_feed; in which order such a state is reached, and whether it stays, is judged by the flows.
+
+Equal tanks in series (`tanks` = N) are N such balances, each with tau/N and fed by the one before, as warm as that is; tau is that of
+all together, and so are V and UA.
 
 With rates per catalyst mass W or surface S the same with W/Q or S/Q for tau, from 0 = Q (c_feed,i - c_i) + W sum_j nu_ij r_j.
 

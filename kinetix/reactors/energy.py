@@ -121,7 +121,7 @@ EXCHANGES = {"UA": POWER / TEMPERATURE, "UA/V": POWER / TEMPERATURE / VOLUME}
 
 
 class Jacket(NamedTuple):
-    """A coolant with a balance of its own, holdup dT_jacket/dt = UA (T - T_jacket) + flow (T_coolant - T_jacket), well mixed.
+    """A coolant with a balance of its own, holdup dT_jacket/dt = UA/V (T - T_jacket) + flow (T_coolant - T_jacket), well mixed.
 
     Attributes:
         start: temperature at time zero, K.

@@ -1,18 +1,21 @@
-"""Ideal tube at steady state, isothermal and isobaric: no mixing along the flow, none but perfect mixing across it.
+"""Ideal tube at steady state and constant pressure, isothermal or with an energy balance: no mixing along the flow, none but perfect mixing across it.
 
 Constant density, tau = V/Q:
 
     dc_i/dtau = sum_j nu_ij r_j(c, T),   c(0) = c_feed
+    C(c) dT/dtau = -sum_j dH_j r_j + UA/V (T_coolant - T),   T(0) = T_feed,   where T is a state
 
-Ideal gas at constant T and P, whose volume flow follows the mole numbers:
+Ideal gas at constant pressure, whose volume flow follows mole numbers and temperature:
 
     dF_i/dV = sum_j nu_ij r_j(c, T),   c_i = F_i/sum(F) P/(R T),   F(0) = Q_feed c_feed
+    sum_i F_i cp_i dT/dV = -sum_j dH_j r_j + UA/V (T_coolant - T)
 
-solved for f = F/Q_feed over tau = V/Q_feed; P/(R T) is the sum of the feed concentrations. With rates per catalyst mass W or
-surface S the same with W/Q or S/Q for tau.
+solved for f = F/Q_feed over tau = V/Q_feed; P/(R T_feed) is the sum of the feed concentrations. A coolant of heat capacity flow m cp
+beside the tube, in the same direction, has m cp dT_jacket/dV = UA/V (T - T_jacket), T_jacket(0) = T_coolant. With rates per catalyst
+mass W or surface S the same with W/Q or S/Q for tau, adiabatic.
 
-Levenspiel, Chemical Reaction Engineering (3rd ed., 1999), chapter 5; Fogler, Elements of Chemical Reaction Engineering
-(4th ed., 2006), chapters 3 and 4.
+Levenspiel, Chemical Reaction Engineering (3rd ed., 1999), chapters 5 and 9; H. S. Fogler, Elements of Chemical Reaction Engineering
+(5th ed., 2016), chapters 11 and 12.
 """
 
 from __future__ import annotations

@@ -4,7 +4,11 @@
 
 with q = Q from `feed_start` (default: time zero) to `feed_stop` (default: to the end), and zero before and after. The volume is
 known beforehand, so that concentrations alone are integrated: dc_i/dt = q/V (c_feed,i - c_i) + sum_j nu_ij r_j. Where the flow
-begins and ends, a step of the integration ends.
+begins and ends, a step of the integration ends. With an energy balance
+
+    C(c) dT/dt = q/V C(c_feed) (T_feed - T) - sum_j dH_j r_j + UA/V(t) (T_coolant - T),   T(0) = T_0
+
+where UA stays while the vessel fills.
 
 Fogler, Elements of Chemical Reaction Engineering (4th ed., 2006), section 4.10.
 """

@@ -1,6 +1,7 @@
 """Stirred tank over time, from an initial state: start-up, a step of the feed, a tracer. Constant volume and density.
 
     dc_i/dt = (c_feed,i - c_i)/tau + sum_j nu_ij r_j(c, T(t)),   c(0) = c_0,   tau = V/Q
+    C(c) dT/dt = C(c_feed) (T_feed - T)/tau - sum_j dH_j r_j + UA/V (T_coolant - T),   T(0) = T_0,   where T is a state
 
 Feed and residence time are constant from time zero on.
 

@@ -7,14 +7,18 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from kinetix.network import FixedKinetics
 from kinetix.rates import constants_at
 from kinetix.reactors.balances import Balance, change, change_jacobian
 from kinetix.reactors.energy import Heat, Heated, Isothermal, Jacket, Programmed
 from kinetix.reactors.feed import Filling, Through
 from kinetix.reactors.volume import ConstantPressure, ConstantVolume
+from kinetix.solvers import Options, System, integrate, integrate_ensemble
+from kinetix.solvers.ensemble import NEVER
 from kinetix.solvers.layouts import Layout
 from kinetix.solvers.reading import read
 from kinetix.solvers.scalars import entries, recorded
+from kinetix.status import Status
 from tests.reactors.contents import constant_at, filled, kinetics, thermal
 
 pytestmark = pytest.mark.usefixtures("x64")
@@ -115,3 +119,30 @@ def test_balances_can_be_read_as_scalars(combination):
     program = recorded(lambda x: entries(np.ravel(read(both, *layout.unpacked(x)))), layout.types)
     found = np.stack(program([x for part in lanes for x in jnp.asarray(part).reshape(3, -1).T]), axis=1)
     np.testing.assert_allclose(found, jax.vmap(both)(*lanes), rtol=1e-11, atol=1e-12)
+
+
+@pytest.mark.parametrize("combination", [("jacket", "liquid", "filling"), ("heated", "vessel of gas", "closed")], ids=", ".join)
+def test_ensembles_of_balances(combination):
+    """The engine insisted upon: a balance that it could not read would be an error."""
+    with_feed, own = combination[2] == "filling", TEMPERATURES[combination[0]]
+    lanes, rng = 5, np.random.default_rng(2)
+    numbers = {name: number * rng.uniform(0.98, 1.02, lanes) for name, number in NUMBERS.items()}
+    parted = jax.vmap(lambda numbers: parts(*combination, numbers)._replace(kinetics=None))(numbers)
+    fixed = FixedKinetics.of(NETWORK)
+
+    def whole(balance):
+        return balance._replace(kinetics=fixed)
+
+    system = System(
+        lambda t, y, balance: change(t, y, whole(balance)),
+        lambda t, y, balance: change_jacobian(t, y, whole(balance)),
+        autonomous=not with_feed,
+    )
+    y0 = np.concatenate([rng.uniform(100, 300, (lanes, 3)), np.zeros((lanes, 1)), np.tile(own, (lanes, 1))], axis=1)
+    breaks = np.stack([numbers["start"], numbers["stop"]], axis=1) if with_feed else None
+    times, options = np.tile([5.0, 60.0], (lanes, 1)), Options(rtol=1e-9, atol=1e-8)
+    many = integrate_ensemble(system, y0, parted, times, breaks=breaks, options=options)
+    one = jax.vmap(lambda y, args, t, b: integrate(system, y, args, t, breaks=b, options=options, engine=NEVER))(y0, parted, times, breaks)
+    assert (many.status == Status.SUCCESS).all()
+    np.testing.assert_array_equal(many.steps, one.steps)
+    np.testing.assert_allclose(many.y, one.y, rtol=1e-10, atol=1e-8)

@@ -209,7 +209,8 @@ def test_reactions_and_their_constants(change, words):
         (
             {"reactor.type": "plug_flow"},
             '[reactor] density: a plug_flow reactor needs to know how the density goes. Write density = "constant" (liquids, or gases whose'
-            ' mole number and temperature hardly change) or density = "ideal_gas" (an ideal gas at constant P); on the command line --density.',
+            ' mole number and temperature hardly change) or density = "ideal_gas" (an ideal gas at constant P); on the command'
+            " line --density.",
         ),
         (
             {"reactor.type": "plug_flow", "reactor.density": "idealgas"},
