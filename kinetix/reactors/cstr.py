@@ -75,7 +75,7 @@ class Series:
         T = lane["heat"].start if "heat" in lane else lane["T"]
 
         def tank(before: States, _: None) -> tuple[States, None]:
-            here = {**lane, "feed": before.c[0], "tau": lane["tau"] / self.tanks / before.expansion[0]}
+            here = {**lane, "feed": before.c[0], "tau": lane["tau"] / self.tanks / jnp.asarray(before.expansion)[0]}
             if "heat" in lane:
                 here["heat"] = lane["heat"]._replace(start=before.T[0], feed=before.T[0])
             after = self.one(kinetics, thermal, here, options)
