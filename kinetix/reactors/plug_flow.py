@@ -1,4 +1,4 @@
-"""Ideal tube at steady state and constant pressure, isothermal or with an energy balance: no mixing along the flow, none but perfect mixing across it.
+"""Ideal tube at steady state: no mixing along the flow, perfect mixing across it; isothermal or with an energy balance.
 
 Constant density, tau = V/Q:
 
