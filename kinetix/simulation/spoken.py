@@ -140,7 +140,7 @@ def amount_conditions(reactor: Reactor, stem: str, species: str) -> dict[str, Di
 
     >>> from kinetix.reactors import CSTR
     >>> list(amount_conditions(CSTR, "feed", "A"))
-    ['feed.A']
+    ['feed.A', 'feed.p[A]']
     """
     plain = {f"{stem}.{species}": CONCENTRATION}
     pressure = {f"{stem}.p[{species}]": PRESSURE} if reactor.densities else {}  # of these some or all are gases
