@@ -30,6 +30,7 @@ import_began = time.perf_counter()
 import jax
 import jax.numpy as jnp
 import numpy as np
+from shared.rounds import Case, Cases, Elsewhere, Peer, goal, here, relative, spread
 from shared.surroundings import conclude, introduce, version_of
 
 import kinetix as kx
@@ -39,7 +40,6 @@ from kinetix.solvers import Engine, Options, Solution, System, integrate_ensembl
 
 IMPORTED = time.perf_counter() - import_began
 
-HERE = Path(__file__).resolve().parent
 PARTS = {
     "batch": "beside numbalsoda, diffrax and SciPy",
     "sensitivities": "derivatives of the end state, relative to the plain solve",
@@ -77,23 +77,13 @@ class Sizes(NamedTuple):
 QUICK = Sizes(batch=128, diffrax=4, scipy=2, radau=1, order=128, times=2, chains=(3,))
 
 
-class Peer(NamedTuple):
-    """Another tool: its program, the package it imports, what pip calls it, its tolerance, a name of its method."""
-
-    program: str
-    module: str
-    package: str
-    rtol: float = RTOL
-    method: tuple[str, ...] = ()
-
-
 PEERS = {
-    "numbalsoda LSODA, 2 threads": Peer("ensemble_numbalsoda.py", "numbalsoda", "numbalsoda"),
-    "numbalsoda LSODA, 2 threads, rtol 1e-8": Peer("ensemble_numbalsoda.py", "numbalsoda", "numbalsoda", rtol=1e-8),
-    "diffrax Kvaerno5, vmap": Peer("ensemble_diffrax.py", "diffrax", "diffrax"),
-    "SciPy LSODA, loop": Peer("ensemble_scipy.py", "scipy", "scipy"),
+    "numbalsoda LSODA, 2 threads": Peer("ensemble_numbalsoda.py", "numbalsoda", "numbalsoda", RTOL, ATOL),
+    "numbalsoda LSODA, 2 threads, rtol 1e-8": Peer("ensemble_numbalsoda.py", "numbalsoda", "numbalsoda", 1e-8, 1e-11),
+    "diffrax Kvaerno5, vmap": Peer("ensemble_diffrax.py", "diffrax", "diffrax", RTOL, ATOL),
+    "SciPy LSODA, loop": Peer("ensemble_scipy.py", "scipy", "scipy", RTOL, ATOL),
 }
-RADAU = Peer("ensemble_scipy.py", "scipy", "scipy", rtol=TIGHT, method=("Radau",))
+RADAU = Peer("ensemble_scipy.py", "scipy", "scipy", TIGHT, TIGHT * ATOL / RTOL, ("Radau",))
 CPU_GOALS = {"numbalsoda LSODA, 2 threads": 8.0, "diffrax Kvaerno5, vmap": 200.0, "SciPy LSODA, loop": 300.0}
 WALL_GOALS = {"numbalsoda LSODA, 2 threads": 5.0}
 
@@ -195,74 +185,6 @@ def sensitivities_of(system: System) -> Any:
         return jnp.concatenate([by_ln_k, -by_ln_k / (R * T[:, None, None])], axis=-1)
 
     return jax.jit(solve, compiler_options=native.OPTIONS)
-
-
-# Rounds
-
-
-@dataclass
-class Case:
-    """One solver: how it is run once, giving seconds of CPU and wall; what it took, microseconds per system."""
-
-    lanes: int
-    once: Callable[[], tuple[float, float]]
-    cpu: list[float] = field(default_factory=list)
-    wall: list[float] = field(default_factory=list)
-
-    def run(self) -> None:
-        cpu, wall = self.once()
-        self.cpu.append(1e6 * cpu / self.lanes)
-        self.wall.append(1e6 * wall / self.lanes)
-
-
-Cases = dict[str, Case]
-
-
-def here(program: Any, *arguments: Any) -> Callable[[], tuple[float, float]]:
-    """Runs a program of this process, arguments on the device already."""
-    ready = jax.tree.map(jnp.asarray, arguments)
-
-    def once() -> tuple[float, float]:
-        cpu, wall = time.process_time(), time.perf_counter()
-        jax.block_until_ready(program(*ready))
-        return time.process_time() - cpu, time.perf_counter() - wall
-
-    once()
-    return once
-
-
-class Elsewhere:
-    """A peer in a process of its own, which waits between rounds."""
-
-    def __init__(self, python: str, peer: Peer, problem: Path, lanes: int) -> None:
-        self.answer = problem.with_name(f"{peer.program}-{peer.rtol}-{'-'.join(peer.method)}.npy")
-        self.errors = self.answer.with_suffix(".txt")
-        tolerances = (str(peer.rtol), str(peer.rtol * ATOL / RTOL))
-        command = [python, str(HERE / "peers" / peer.program), str(problem), str(self.answer), str(lanes), *tolerances, *peer.method]
-        with self.errors.open("w") as stderr:
-            self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=stderr, text=True)
-        self.line()
-
-    def line(self) -> str:
-        """The next line printed."""
-        text = self.process.stdout.readline() if self.process.stdout else ""
-        if not text:
-            code = self.process.wait()
-            raise SystemExit(f"{' '.join(map(str, self.process.args))} ended with {code}:\n{self.errors.read_text()}")
-        return text
-
-    def once(self) -> tuple[float, float]:
-        assert self.process.stdin
-        self.process.stdin.write("\n")
-        self.process.stdin.flush()
-        told = json.loads(self.line())
-        return told["cpu"], told["wall"]
-
-    def __enter__(self) -> Elsewhere:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.process.communicate()
 
 
 # The parts: each prepares its cases and gives what shows them
@@ -499,27 +421,6 @@ def waiting(values: list[dict[str, float]]) -> str:
     parts = {part: statistics.median(one[part] for one in values) for part in (*FIRST_CALL[1:], "cpu", "import")}
     split = ", ".join(f"{part} {parts[part]:.2f}" for part in FIRST_CALL[1:])
     return f"{spread(sums, 2)}: {split}; CPU {parts['cpu']:.2f}; before that, import {parts['import']:.2f}"
-
-
-# Printing
-
-
-def spread(values: list[float], digits: int = 1) -> str:
-    """Median and range."""
-    return f"{statistics.median(values):.{digits}f} ({min(values):.{digits}f} to {max(values):.{digits}f})"
-
-
-def goal(what: str, value: float, *, at_least: float | None = None, at_most: float | None = None) -> None:
-    """One line: what was measured, what was wanted."""
-    met = (at_least is None or value >= at_least) and (at_most is None or value <= at_most)
-    wanted = f"at least {at_least:g}" if at_least is not None else f"at most {at_most:g}"
-    print(f"goal: {what}: {value:.3g}, {wanted}: {'met' if met else 'MISSED'}")
-
-
-def relative(title: str, cases: Cases, name: str, reference: str, *, at_most: float) -> None:
-    """One case beside the one it is relative to."""
-    print(f"\n{title}\nCPU us/system: {name} {spread(cases[name].cpu)}, {reference} {spread(cases[reference].cpu)}")
-    goal(f"{name} / {reference}, CPU", statistics.median(cases[name].cpu) / statistics.median(cases[reference].cpu), at_most=at_most)
 
 
 PREPARED: dict[str, Callable[[Bench], Show]] = {

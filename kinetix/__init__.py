@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from kinetix.studies.python import fit as fit
     from kinetix.studies.python import problem as problem
     from kinetix.studies.python import simulate as simulate
+    from kinetix.studies.python import steady_branches as steady_branches
     from kinetix.units import parse_quantity as parse_quantity
 
     __version__ = version("kinetix-chem")
@@ -66,6 +67,7 @@ _HOMES = {
     "read_csv": "kinetix.io",
     "read_tree": "kinetix.io",
     "simulate": "kinetix.studies.python",
+    "steady_branches": "kinetix.studies.python",
     "text_report": "kinetix.report",
     "write_report": "kinetix.io",
 }

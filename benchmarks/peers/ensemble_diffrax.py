@@ -1,10 +1,10 @@
-"""The batch of ensembles.py by diffrax: Kvaerno5 under vmap. Usage: see ensemble_rounds.py"""
+"""The batch of ensembles.py by diffrax: Kvaerno5 under vmap. Usage: see rounds.py"""
 
 import diffrax
 import jax
 import jax.numpy as jnp
 import numpy as np
-from ensemble_rounds import asked, serve
+from rounds import asked, serve
 
 jax.config.update("jax_enable_x64", True)
 problem = asked()

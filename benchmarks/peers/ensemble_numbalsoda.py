@@ -1,9 +1,9 @@
-"""The batch of ensembles.py by numbalsoda's LSODA, compiled by numba, lanes shared by two threads. Usage: see ensemble_rounds.py"""
+"""The batch of ensembles.py by numbalsoda's LSODA, compiled by numba, lanes shared by two threads. Usage: see rounds.py"""
 
 import numba
 import numpy as np
-from ensemble_rounds import asked, serve
 from numbalsoda import lsoda, lsoda_sig
+from rounds import asked, serve
 
 THREADS = 2
 

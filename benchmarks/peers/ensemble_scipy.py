@@ -1,9 +1,9 @@
-"""The batch of ensembles.py by SciPy, lane after lane; a last argument names the method (LSODA). Usage: see ensemble_rounds.py"""
+"""The batch of ensembles.py by SciPy, lane after lane; a last argument names the method (LSODA). Usage: see rounds.py"""
 
 import sys
 
 import numpy as np
-from ensemble_rounds import asked, serve
+from rounds import asked, serve
 from scipy.integrate import solve_ivp
 
 problem = asked()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -48,6 +48,15 @@ def check(
     ignore: Ignore = None,
     noise: Noise = None,
     sigma: Sigma = None,
+    cross_check: Annotated[
+        str | None,
+        typer.Option(
+            "--cross-check",
+            metavar="METHOD",
+            help="Also integrate with scipy-LSODA, scipy-Radau, scipy-BDF or diffrax-Kvaerno5, and tell the largest difference.",
+            show_default=False,
+        ),
+    ] = None,
     device: Device = None,
 ) -> None:
     """Read and validate a study and its data; show what they mean.
@@ -55,12 +64,16 @@ def check(
     \b
     Examples:
       kinetix check study.toml
+      kinetix check study.toml --cross-check scipy-Radau
       kinetix check run1.csv --reaction "A -> B" --reactor batch --initial default="0 mol/L"
 
     Data files are described by the options that kinetix fit takes. Checks the grammar of the study, the balance of every
     reaction, all units and the data, and evaluates the model once at the start: that it can be simulated, its gradient and
     its scaling. Prints the reactor, each reaction with its rate law as computed, what is conserved, all parameters with
     starts and bounds, what was recognised in the data, and the experiments as they were read.
+
+    With --cross-check the same equations are also integrated by another method at a hundredth of the tolerances, at the times
+    of the data, and the largest difference is told in units of the tolerance.
 
     Writes nothing. Exit code 0 if the study can be used, 1 with one line per problem if not.
     """
@@ -71,7 +84,7 @@ def check(
             say("reading")
             _, problem = problem_of(source_for(files, direct))
             say("evaluating at the start")
-            lines = _checked(problem, device)
+            lines = _checked(problem, device, cross_check)
         for line in lines:
             typer.echo(line)
         attention = sum(line.startswith(ATTENTION) for line in lines)
@@ -83,9 +96,9 @@ def check(
         typer.echo(f"{', '.join(file.name for file in files)}: {found}")
 
 
-def _checked(problem: Problem, device: str | None) -> list[str]:
-    from kinetix.studies import check_problem
+def _checked(problem: Problem, device: str | None, method: str | None) -> list[str]:
+    from kinetix import studies
 
     with on_device(device):
         start_compile_cache()
-        return check_problem(problem)
+        return studies.check_problem(problem) + ([] if method is None else studies.cross_check(problem, method))

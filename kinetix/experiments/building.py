@@ -45,6 +45,7 @@ def build_campaign(
     time_zero: str | None = None,
     temperatures: bool = True,
     allow_negative: bool = False,
+    held: Collection[str] = (),
 ) -> Campaign:
     """The campaign that one or several tables hold.
 
@@ -64,6 +65,7 @@ def build_campaign(
             first.
         temperatures: warn about temperatures outside 150-3000 K.
         allow_negative: keep concentrations further below zero than three sigma.
+        held: conditions that change in steps: each value holds until the next row that states one, in place of straight lines between.
 
     Returns:
         Campaign: see there. A response column is not required; `values_used` is 0 without any.
@@ -109,7 +111,7 @@ def build_campaign(
         check_conditions(sheet, vocabulary, problems)
         check_times(sheet, problems)
     lanes, lane_notes = lanes_of(sheets, vocabulary, problems)
-    settings, setting_notes = settings_of(lanes, sheets, vocabulary, problems)
+    settings, setting_notes = settings_of(lanes, sheets, vocabulary, problems, held)
     if not lanes and not problems.found:
         problems.add(f"{', '.join(table.source for table in tables)}: no row holds a number of the model.")
     problems.raise_if_any(DataError)

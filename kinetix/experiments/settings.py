@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -19,10 +19,13 @@ Nodes = tuple[np.ndarray, np.ndarray]  # times and values of a condition in one 
 
 
 def settings_of(
-    lanes: Sequence[Lane], sheets: Sequence[Sheet], vocabulary: Vocabulary, problems: Problems
+    lanes: Sequence[Lane], sheets: Sequence[Sheet], vocabulary: Vocabulary, problems: Problems, held: Collection[str] = ()
 ) -> tuple[dict[str, list[Nodes]], list[str]]:
-    """What each condition column sets in each experiment."""
+    """What each condition column sets in each experiment; those that are held keep their value until the next row that states one."""
     notes: list[str] = []
+    for name in held:
+        if name not in _PROGRAMS:
+            problems.add(f"'{name}' cannot be held: only {', '.join(_PROGRAMS)} may change within an experiment. Remove it.")
     settings: dict[str, list[Nodes]] = {}
     first: dict[Meaning, Sheet] = {}
     for sheet in sheets:
@@ -37,10 +40,10 @@ def settings_of(
                 problems.add(f"{sheet.table.source} has no column for {describe(meaning)}, which {giving.table.source} gives. Add one.")
             elif numbers is not None and vocabulary.timed:
                 wrong = Problems()
-                found = [_nodes(lane, column, numbers, wrong) for lane in own]
+                found = [_nodes(lane, column, numbers, wrong, meaning.name in held) for lane in own]
                 report(problems, wrong.found, f"{sheet.table.source}, column '{column.header.text}'", "experiments")
                 settings[meaning.name] += [nodes for nodes in found if nodes is not None]
-                notes += _setting_notes(own, column, numbers, found)
+                notes += _setting_notes(own, column, numbers, found, meaning.name in held)
             elif numbers is not None:
                 empty = [lane.slots[0][0] for lane in own if sheet.holds_none(lane.slots[0][0], column)]
                 sheet.report(problems, column, empty, lambda row, meaning=meaning: f"{describe(meaning)} is missing. Every row needs it.")
@@ -48,7 +51,7 @@ def settings_of(
     return settings, notes
 
 
-def _nodes(lane: Lane, column: Column, numbers: np.ndarray, problems: Problems) -> Nodes | None:
+def _nodes(lane: Lane, column: Column, numbers: np.ndarray, problems: Problems, held: bool) -> Nodes | None:
     """A condition in one experiment: a constant stated in at least one row, or a program; None after a problem."""
     sheet, name, time = lane.sheet, column.meaning.name, lane.sheet.time
     time_column = sheet.recognition.find("time")
@@ -81,10 +84,16 @@ def _nodes(lane: Lane, column: Column, numbers: np.ndarray, problems: Problems) 
         problems, column, outside, lambda row: f"the row lies outside the rows that state the program of {name}. Write {name} here too."
     )
     nodes, first = np.unique(time[stated], return_index=True)
-    return nodes, numbers[np.array(stated)[first]]
+    values = numbers[np.array(stated)[first]]
+    return _steps(nodes, values) if held else (nodes, values)
 
 
-def _setting_notes(lanes: Sequence[Lane], column: Column, numbers: np.ndarray, found: Sequence[Nodes | None]) -> list[str]:
+def _steps(times: np.ndarray, values: np.ndarray) -> Nodes:
+    """Nodes between which the straight line is a staircase: at each time the value before it, then its own."""
+    return np.repeat(times, 2)[1:], np.repeat(values, 2)[:-1]
+
+
+def _setting_notes(lanes: Sequence[Lane], column: Column, numbers: np.ndarray, found: Sequence[Nodes | None], held: bool) -> list[str]:
     """What was assumed about cells that are empty, between rows and before the first row."""
     programs = {lane.label: nodes for lane, nodes in zip(lanes, found, strict=True) if nodes is not None and len(nodes[0]) > 1}
     filled = [lane.label for lane in lanes if lane.label not in programs and np.any(np.isnan(numbers[lane.rows]))]
@@ -94,7 +103,8 @@ def _setting_notes(lanes: Sequence[Lane], column: Column, numbers: np.ndarray, f
     if filled:
         notes.append(f"{what} is stated in some rows of {_experiments(filled)} and holds for all of them.")
     if programs:
-        notes.append(f"{what} changes within {_experiments(list(programs))}: linear between the rows that state it.")
+        between = "each value holds until the next row that states one" if held else "linear between the rows that state it"
+        notes.append(f"{what} changes within {_experiments(list(programs))}: {between}.")
     if late:
         notes.append(f"{what} in {_experiments(late)} is taken as constant before the first row.")
     return notes

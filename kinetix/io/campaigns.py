@@ -32,6 +32,7 @@ def read_csv(
     progress: Mapping[str, str] | None = None,
     encoding: str | None = None,
     allow_negative: bool = False,
+    held: Collection[str] = (),
 ) -> Campaign:
     """Measurements and conditions from one or several text tables (CSV and its kin) or workbooks (.xlsx), in SI, as padded arrays.
 
@@ -55,6 +56,7 @@ def read_csv(
         progress: response -> header of the column of which it is (first - x)/(first - last) in each experiment.
         encoding: of the files, when it is not UTF-8.
         allow_negative: keep concentrations further below zero than three sigma.
+        held: conditions that change in steps, `["T"]`: each value holds until the next row that states one, in place of straight lines.
 
     Returns:
         `kinetix.experiments.Campaign`: experiments, times, values, mask, sigma, conditions, notes.
@@ -84,6 +86,7 @@ def read_csv(
         only=only,
         time_zero=time_zero,
         allow_negative=allow_negative,
+        held=held,
     )
 
 

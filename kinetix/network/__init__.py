@@ -1,5 +1,7 @@
 """Reaction networks: from text to species, reactions and stoichiometry, and to rate laws as arrays."""
 
+from kinetix.network.attainable import corners as corners
+from kinetix.network.attainable import mixtures as mixtures
 from kinetix.network.kinetics import FixedKinetics as FixedKinetics
 from kinetix.network.kinetics import Kinetics as Kinetics
 from kinetix.network.kinetics import production as production

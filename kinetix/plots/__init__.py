@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import xarray as xr
 
 from kinetix.plots.arrhenius import arrhenius
+from kinetix.plots.branches import branches
 from kinetix.plots.embedding import embedded
 from kinetix.plots.parity import parity
 from kinetix.plots.profiles import profiles
@@ -29,12 +30,12 @@ FIGURES: dict[str, Callable[[xr.DataTree], Figure | None]] = {
 """Name -> function that draws it, or gives None where it makes no sense for the result; in the order of a report."""
 
 
-def figures(tree: xr.DataTree, names: Sequence[str] = tuple(FIGURES)) -> dict[str, Figure]:
+def figures(tree: xr.DataTree | xr.Dataset, names: Sequence[str] = tuple(FIGURES)) -> dict[str, Figure]:
     """Every figure that makes sense for a result, by name.
 
     Args:
-        tree: a result of `kinetix.results.fit_tree`, fresh or read from a file.
-        names: which figures, from `FIGURES`.
+        tree: a result of `kinetix.fit`, fresh or read from a file; or of `kinetix.steady_branches`, of which the figure is "branches".
+        names: which figures of a fit, from `FIGURES`.
 
     Returns:
         Name -> `matplotlib.figure.Figure`, made without pyplot: nothing stays open, and no setting of matplotlib changes.
@@ -47,9 +48,11 @@ def figures(tree: xr.DataTree, names: Sequence[str] = tuple(FIGURES)) -> dict[st
     >>> list(kx.figures(tree, ["parity"]))
     ['parity']
     """
-    require_fit(tree)
+    if isinstance(tree, xr.Dataset) and "point_along" in tree:
+        return {"branches": branches(tree)}
+    tree = require_fit(tree)
     drawn = {name: FIGURES[name](tree) for name in names}
     return {name: figure for name, figure in drawn.items() if figure is not None}
 
 
-__all__ = ["FIGURES", "arrhenius", "caption_of", "embedded", "figures", "parity", "profiles", "residuals", "responses"]
+__all__ = ["FIGURES", "arrhenius", "branches", "caption_of", "embedded", "figures", "parity", "profiles", "residuals", "responses"]

@@ -10,9 +10,13 @@ from kinetix.reactors.energy import EnergyBalance as EnergyBalance
 from kinetix.reactors.energy import Heat as Heat
 from kinetix.reactors.energy import Jacket as Jacket
 from kinetix.reactors.plug_flow import PLUG_FLOW as PLUG_FLOW
+from kinetix.reactors.posed import Inside as Inside
+from kinetix.reactors.posed import Integrated as Integrated
+from kinetix.reactors.posed import Posed as Posed
 from kinetix.reactors.reactor import Fluid as Fluid
 from kinetix.reactors.reactor import Lane as Lane
 from kinetix.reactors.reactor import Reactor as Reactor
+from kinetix.reactors.reactor import Rest as Rest
 from kinetix.reactors.reactor import States as States
 from kinetix.reactors.semibatch import SEMIBATCH as SEMIBATCH
 from kinetix.reactors.transient_cstr import TRANSIENT_CSTR as TRANSIENT_CSTR

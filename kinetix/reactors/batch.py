@@ -28,39 +28,41 @@ from kinetix.rates import Thermal
 from kinetix.reactors.balances import Balance
 from kinetix.reactors.energy import energy_rule
 from kinetix.reactors.loading import VESSELS
-from kinetix.reactors.reactor import Fluid, Lane, Reactor, States
-from kinetix.reactors.solving import followed
+from kinetix.reactors.posed import Integrated, Posed
+from kinetix.reactors.reactor import Fluid, Lane, Reactor
+from kinetix.reactors.solving import posed
 from kinetix.reactors.volume import ConstantPressure, ConstantVolume, VolumeRule
 from kinetix.solvers import Options
 from kinetix.units import PRESSURE, TEMPERATURE
 
 
-def solve(kinetics: Kinetics, thermal: Thermal, lane: Lane, options: Options) -> States:
+def pose(kinetics: Kinetics, thermal: Thermal, lane: Lane, options: Options) -> Posed:
     """Concentrations at the lane's times, starting from `initial` at time zero."""
-    return _followed(kinetics, thermal, lane, options, ConstantVolume())
+    return _posed(kinetics, thermal, lane, options, ConstantVolume())
 
 
-def solve_gas(kinetics: Kinetics, thermal: Thermal, lane: Lane, options: Options) -> States:
+def pose_gas(kinetics: Kinetics, thermal: Thermal, lane: Lane, options: Options) -> Posed:
     """Concentrations of an ideal gas at constant pressure, and how much its volume has grown."""
     first = lane["heat"].start if "heat" in lane else lane["program_T"][0] if "program_T" in lane else lane["T"]
     # with a catalyst the amount in which it reacts stays, however much the gas grows
-    return _followed(kinetics, thermal, lane, options, ConstantPressure.of(lane["initial"], first, swells="loading" not in lane))
+    return _posed(kinetics, thermal, lane, options, ConstantPressure.of(lane["initial"], first, swells="loading" not in lane))
 
 
-def solve_rigid_gas(kinetics: Kinetics, thermal: Thermal, lane: Lane, options: Options) -> States:
+def pose_rigid_gas(kinetics: Kinetics, thermal: Thermal, lane: Lane, options: Options) -> Posed:
     """Concentrations of an ideal gas at constant volume."""
     if "heat" in lane:
         lane = {**lane, "heat": lane["heat"].at_constant_volume(jnp.asarray(kinetics.stoichiometry))}
-    return solve(kinetics, thermal, lane, options)
+    return pose(kinetics, thermal, lane, options)
 
 
-def _followed(kinetics: Kinetics, thermal: Thermal, lane: Lane, options: Options, volume: VolumeRule) -> States:
+def _posed(kinetics: Kinetics, thermal: Thermal, lane: Lane, options: Options, volume: VolumeRule) -> Posed:
     # dc/dt = loading nu r is dc/ds = nu r in the time s = loading t: no other program, and none where there is no loading
     stretch = lane.get("loading", 1.0)
     balance = Balance(kinetics, energy_rule(lane, thermal, stretch), volume, None)
-    states = followed(balance, lane["initial"], lane["times"] * stretch, lane["atol"], options)
-    return states._replace(t_reached=states.t_reached / stretch)
+    return posed(balance, lane["initial"], lane["times"] * stretch, lane["atol"], options, clock=stretch)
 
+
+solve, solve_gas, solve_rigid_gas = Integrated(pose), Integrated(pose_gas), Integrated(pose_rigid_gas)
 
 BATCH = Reactor(
     name="batch",

@@ -33,8 +33,8 @@ from kinetix.reactors.balances import Balance
 from kinetix.reactors.energy import energy_rule
 from kinetix.reactors.feed import Through
 from kinetix.reactors.loading import TANKS
-from kinetix.reactors.reactor import Fluid, Lane, Reactor, Solve, States
-from kinetix.reactors.solving import settled
+from kinetix.reactors.reactor import Fluid, Lane, Reactor, Rest, Solve, States
+from kinetix.reactors.solving import resting, settled
 from kinetix.reactors.volume import ConstantPressure, ConstantVolume, VolumeRule
 from kinetix.solvers import Options
 from kinetix.status import Status
@@ -55,8 +55,16 @@ def solve_gas(kinetics: Kinetics, thermal: Thermal, lane: Lane, options: Options
 
 
 def _settled(kinetics: Kinetics, thermal: Thermal, lane: Lane, volume: VolumeRule) -> States:
-    balance = Balance(kinetics, energy_rule(lane, thermal), volume, Through(lane["feed"], lane["tau"]))
-    return settled(balance, lane["feed"], lane["atol"])
+    return settled(_balance(kinetics, thermal, lane, volume), lane["feed"], lane["atol"])
+
+
+def _balance(kinetics: Kinetics, thermal: Thermal, lane: Lane, volume: VolumeRule) -> Balance:
+    return Balance(kinetics, energy_rule(lane, thermal), volume, Through(lane["feed"], lane["tau"]))
+
+
+def at_rest(kinetics: Kinetics, thermal: Thermal, lane: Lane) -> Rest:
+    """The balances of one tank of constant density; it starts full of feed."""
+    return resting(_balance(kinetics, thermal, lane, ConstantVolume()), lane["feed"], lane["atol"])
 
 
 @dataclass(frozen=True)
@@ -104,6 +112,7 @@ CSTR = Reactor(
     loading="tau",
     solve=solve,
     series=Series,
+    at_rest=at_rest,
     densities={
         "constant": Fluid("constant density", solve, advice="liquids, or gases whose mole number and temperature hardly change"),
         "ideal_gas": Fluid("ideal gas at constant P", solve_gas, "pressure", "an ideal gas at constant P"),

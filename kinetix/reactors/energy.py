@@ -174,6 +174,15 @@ class Heat(NamedTuple):
         """What the reactor exchanges heat with, K, from the temperatures that are states."""
         return self.coolant if self.jacket is None else own[1]
 
+    def temperature(self, feed: jax.Array, stoichiometry: jax.Array, extents: jax.Array, tau: jax.Array) -> jax.Array:
+        """T of a tank at rest, K, in which the reactions have these extents r_j tau, mol/m^3, (law,).
+
+        The balance 0 = C(c_feed) (T_feed - T)/tau - sum_j dH_j(T) r_j + UA/V (T_coolant - T) is linear in it.
+        """
+        flow, changes = self.capacity(feed), self.changes(stoichiometry)
+        gained = flow * self.start + tau * self.exchange * self.coolant - jnp.sum((self.enthalpies - changes * self.T_ref) * extents)
+        return gained / (flow + tau * self.exchange + jnp.sum(changes * extents))
+
     def changes(self, stoichiometry: jax.Array) -> jax.Array:
         """d dH_j / dT, sum_i nu_ij cp_i, J/mol/K, (law,)."""
         return jnp.matmul(self.molar, stoichiometry)

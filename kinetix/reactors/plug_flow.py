@@ -20,36 +20,36 @@ Levenspiel, Chemical Reaction Engineering (3rd ed., 1999), chapters 5 and 9; H. 
 
 from __future__ import annotations
 
-import jax.numpy as jnp
-
 from kinetix.network import Kinetics
 from kinetix.rates import ON_STREAM, Thermal
 from kinetix.reactors.balances import Balance
 from kinetix.reactors.energy import energy_rule
 from kinetix.reactors.loading import TUBES
-from kinetix.reactors.reactor import Fluid, Lane, Reactor, States
-from kinetix.reactors.solving import followed
+from kinetix.reactors.posed import Integrated, Posed
+from kinetix.reactors.reactor import Fluid, Lane, Reactor
+from kinetix.reactors.solving import posed
 from kinetix.reactors.volume import ConstantPressure, ConstantVolume, VolumeRule
 from kinetix.solvers import Options
 from kinetix.units import PRESSURE, TEMPERATURE, TIME
 
 
-def solve(kinetics: Kinetics, thermal: Thermal, lane: Lane, options: Options) -> States:
+def pose(kinetics: Kinetics, thermal: Thermal, lane: Lane, options: Options) -> Posed:
     """Outlet concentrations at constant density: those of a batch of feed after the residence time."""
     return _along(kinetics, thermal, lane, options, ConstantVolume())
 
 
-def solve_gas(kinetics: Kinetics, thermal: Thermal, lane: Lane, options: Options) -> States:
+def pose_gas(kinetics: Kinetics, thermal: Thermal, lane: Lane, options: Options) -> Posed:
     """Outlet concentrations of an ideal gas at constant pressure, and how much its volume flow has grown."""
     T_feed = lane["heat"].start if "heat" in lane else lane["T"]
     return _along(kinetics, thermal, lane, options, ConstantPressure.of(lane["feed"], T_feed))
 
 
-def _along(kinetics: Kinetics, thermal: Thermal, lane: Lane, options: Options, volume: VolumeRule) -> States:
+def _along(kinetics: Kinetics, thermal: Thermal, lane: Lane, options: Options, volume: VolumeRule) -> Posed:
     balance = Balance(kinetics, energy_rule(lane, thermal), volume, None)
-    states = followed(balance, lane["feed"], lane["tau"][None], lane["atol"], options)
-    return states._replace(t_reached=jnp.zeros_like(lane["tau"]))
+    return posed(balance, lane["feed"], lane["tau"][None], lane["atol"], options)
 
+
+solve, solve_gas = Integrated(pose), Integrated(pose_gas)
 
 PLUG_FLOW = Reactor(
     name="plug_flow",

@@ -13,6 +13,7 @@ from kinetix.network import Kinetics
 from kinetix.rates import VOLUME_BASIS, Basis, Thermal
 from kinetix.reactors.energy import EnergyBalance
 from kinetix.reactors.loading import Loading
+from kinetix.solvers import System
 from kinetix.units import TEMPERATURE, Dimension
 
 
@@ -40,11 +41,29 @@ class States(NamedTuple):
     jacket: jax.Array | None = None
 
 
+class Rest(NamedTuple):
+    """Equations of which every root is a steady state of one lane.
+
+    Attributes:
+        system: with the state as its unknown: concentrations, mol/m^3, then the temperature, K, where that is a state.
+        start: the state at time zero.
+        args: of the system.
+        atol: absolute tolerance of the state.
+        contents: from a state to concentrations, temperature and constants of the rate laws.
+    """
+
+    system: System
+    start: jax.Array
+    args: Any
+    atol: jax.Array
+    contents: Callable[[jax.Array], tuple[jax.Array, jax.Array, jax.Array]]
+
+
 Lane = Mapping[str, Any]
 """One experiment as arrays in SI: `times` (time,), `T` or `program_times` and `program_T` (node,), `feed`, `initial` and
 `concentrations` (species,), `tau` (s; with rates per catalyst W/Q or S/Q), `loading` (W/V or S/V; absent: 1), `t_on_stream`
-(s; where something depends on it), `predictors` (predictor,), `rtol`, `atol`; with an energy balance `heat`
-(`kinetix.reactors.energy.Heat`) in the place of temperatures."""
+(s; where something depends on it), `predictors` (predictor,), `atol` (species,), or one number at a steady state; with an energy
+balance `heat` (`kinetix.reactors.energy.Heat`) in the place of temperatures."""
 
 
 Solve = Callable[[Kinetics, Thermal, Lane, Any], States]
@@ -92,6 +111,7 @@ class Reactor:
         series: from the solve of one vessel and how many equal ones are in series to their solve; None where there is none.
         tanks: how many vessels are in series.
         optional: conditions that `solve` reads under their own names, where they are given, and their dimensions.
+        at_rest: the equations of its steady states, where they can all be asked for; None where not.
         check: raises ConditionError where given conditions, SI, (lane,), do not go together.
     """
 
@@ -114,6 +134,7 @@ class Reactor:
     series: Callable[[Solve, int], Solve] | None = None
     tanks: int = 1
     optional: Mapping[str, Dimension] = field(default_factory=dict)
+    at_rest: Callable[[Kinetics, Thermal, Lane], Rest] | None = None
     check: Callable[[Mapping[str, np.ndarray]], None] | None = None
 
     @property

@@ -27,8 +27,9 @@ from kinetix.reactors.balances import Balance
 from kinetix.reactors.energy import energy_rule
 from kinetix.reactors.feed import Filling
 from kinetix.reactors.loading import FILLING
-from kinetix.reactors.reactor import Lane, Reactor, States
-from kinetix.reactors.solving import followed
+from kinetix.reactors.posed import Integrated, Posed
+from kinetix.reactors.reactor import Lane, Reactor
+from kinetix.reactors.solving import posed
 from kinetix.reactors.volume import ConstantVolume
 from kinetix.solvers import Options
 from kinetix.units import PRESSURE, TEMPERATURE, TIME
@@ -36,13 +37,13 @@ from kinetix.units import PRESSURE, TEMPERATURE, TIME
 START, STOP = "feed_start", "feed_stop"
 
 
-def solve(kinetics: Kinetics, thermal: Thermal, lane: Lane, options: Options) -> States:
+def pose(kinetics: Kinetics, thermal: Thermal, lane: Lane, options: Options) -> Posed:
     """Concentrations at the lane's times, and how much the volume has grown, starting from `initial` at time zero."""
     dtype = lane["times"].dtype
     start, stop = jnp.asarray(lane.get(START, 0.0), dtype), jnp.asarray(lane.get(STOP, jnp.finfo(dtype).max), dtype)
     balance = Balance(kinetics, energy_rule(lane, thermal), ConstantVolume(), Filling(lane["feed"], lane["dilution"], start, stop))
     jumps = [jnp.atleast_1d(lane[name]) for name in (START, STOP) if name in lane]
-    return followed(balance, lane["initial"], lane["times"], lane["atol"], options, jumps)
+    return posed(balance, lane["initial"], lane["times"], lane["atol"], options, jumps, clock=1.0)
 
 
 def in_order(given: Mapping[str, np.ndarray]) -> None:
@@ -75,7 +76,7 @@ SEMIBATCH = Reactor(
     needs_initial=True,
     measures_rates=False,
     loading="dilution",
-    solve=solve,
+    solve=Integrated(pose),
     expands=True,
     optional={START: TIME, STOP: TIME},
     check=in_order,

@@ -17,17 +17,18 @@ from kinetix.reactors.balances import Balance
 from kinetix.reactors.energy import energy_rule
 from kinetix.reactors.feed import Through
 from kinetix.reactors.loading import TANKS
-from kinetix.reactors.reactor import Lane, Reactor, States
-from kinetix.reactors.solving import followed
+from kinetix.reactors.posed import Integrated, Posed
+from kinetix.reactors.reactor import Lane, Reactor
+from kinetix.reactors.solving import posed
 from kinetix.reactors.volume import ConstantVolume
 from kinetix.solvers import Options
 from kinetix.units import PRESSURE, TEMPERATURE
 
 
-def solve(kinetics: Kinetics, thermal: Thermal, lane: Lane, options: Options) -> States:
+def pose(kinetics: Kinetics, thermal: Thermal, lane: Lane, options: Options) -> Posed:
     """Concentrations in the tank at the lane's times, starting from `initial` at time zero."""
     balance = Balance(kinetics, energy_rule(lane, thermal), ConstantVolume(), Through(lane["feed"], lane["tau"]))
-    return followed(balance, lane["initial"], lane["times"], lane["atol"], options)
+    return posed(balance, lane["initial"], lane["times"], lane["atol"], options, clock=1.0)
 
 
 TRANSIENT_CSTR = Reactor(
@@ -42,5 +43,5 @@ TRANSIENT_CSTR = Reactor(
     needs_initial=True,
     measures_rates=False,
     loading="tau",
-    solve=solve,
+    solve=Integrated(pose),
 )

@@ -1,6 +1,7 @@
 """Labelled results: one schema table of every variable, the facts of a fit, and the DataTree built from both."""
 
-from kinetix.results.facts import Condition, Curve, Dense, Derived, FitFacts, SimulationFacts
+from kinetix.results.branches import branches_dataset
+from kinetix.results.facts import BranchFacts, Condition, Curve, Dense, Derived, FitFacts, SimulationFacts
 from kinetix.results.residuals import standardised_residuals
 from kinetix.results.schema import VARIABLES, Variable
 from kinetix.results.tree import fit_tree, group_of, simulation_tree
@@ -8,6 +9,7 @@ from kinetix.results.verdict import verdict, warn_sentences
 
 __all__ = [
     "VARIABLES",
+    "BranchFacts",
     "Condition",
     "Curve",
     "Dense",
@@ -15,6 +17,7 @@ __all__ = [
     "FitFacts",
     "SimulationFacts",
     "Variable",
+    "branches_dataset",
     "fit_tree",
     "group_of",
     "simulation_tree",

@@ -80,7 +80,8 @@ class FitFacts:
     where it is estimated. `scales` are "log" or "linear", `at_bound` is "", "lower" or "upper", bounds that do not exist are
     infinite, `interval_si` (P, 2) holds the ends of the 95 % interval. `n_parameters` counts estimated parameters only.
     `time_unit` is None where nothing depends on time (then T is 1). `experiment_steps` are solver steps and `experiment_reached_si`
-    the times up to which experiments were followed, 0 where nothing was integrated. `history` is the objective after each iteration.
+    the times up to which experiments were followed, 0 where nothing was integrated; `experiment_why` is empty, or says of each
+    experiment why its integration failed, "" where it did not. `history` is the objective after each iteration.
     `provenance` holds, as far as known, `kinetix_version`, `study_text`, `data_hash`, `seed`, `device`, `dtype`, `jax_version`, `date`,
     and `import_`, `trace_`, `compile_`, `run_seconds`.
     `null_directions` are sentences about combinations of parameters that change nothing, `without_effect` names the parameters that
@@ -139,6 +140,7 @@ class FitFacts:
     evaluations: int
     history: Floats
     # what not every fit has
+    experiment_why: tuple[str, ...] = ()
     conditions: Mapping[str, Condition] = field(default_factory=dict)
     parameter_notes: tuple[str, ...] = ()
     derived: tuple[Derived, ...] = ()
@@ -157,7 +159,7 @@ class FitFacts:
 class SimulationFacts:
     """Everything a simulation gave: E experiments, T times (one for steady states), R responses, P parameters.
 
-    `time_unit` is None where nothing depends on time. Values in SI; NaN where a solve failed.
+    `time_unit` is None where nothing depends on time. Values in SI; NaN where a solve failed. `experiment_why` as in `FitFacts`.
     """
 
     title: str
@@ -173,6 +175,56 @@ class SimulationFacts:
     experiment_status: tuple[Status, ...]
     experiment_steps: npt.NDArray[np.int64]
     experiment_reached_si: Floats
+    experiment_why: tuple[str, ...] = ()
     conditions: Mapping[str, Condition] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    provenance: Mapping[str, str | int | float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class BranchFacts:
+    """All steady states of the experiments (E) that were found, and the curves through them: S states, P points, C curves.
+
+    R responses are formulas, N species, M modes: eigenvalues of the balances at rest, without what is conserved. `experiment` arrays of
+    states, points and curves are positions in `experiments`. `along` is the condition over which the curves go. Values in SI, NaN where a
+    state could not be refined. `T_unit` is None where nothing depends on a temperature. `loading_unit` is that of the residence time, or of
+    what stands for it where rates are per catalyst; eigenvalues are per that.
+    """
+
+    title: str
+    experiments: tuple[str, ...]
+    along: str
+    along_unit: Unit
+    loading_unit: Unit
+    species: tuple[str, ...]
+    species_units: tuple[Unit, ...]
+    responses: tuple[str, ...]
+    response_units: tuple[Unit, ...]
+    T_unit: Unit | None
+    wanted_si: Floats
+    feed_status: tuple[Status, ...]
+    starts: npt.NDArray[np.int64]
+    starts_converged: npt.NDArray[np.int64]
+    # states
+    state_experiment: npt.NDArray[np.int64]
+    state_c_si: Floats
+    state_T_si: Floats
+    state_responses_si: Floats
+    state_eigenvalues_si: npt.NDArray[np.complex128]
+    state_stable: Flags
+    state_reached: Flags
+    state_residual: Floats
+    state_status: tuple[Status, ...]
+    # curves
+    curve_experiment: npt.NDArray[np.int64]
+    curve_closed: Flags
+    curve_status: tuple[Status, ...]
+    point_experiment: npt.NDArray[np.int64]
+    point_curve: npt.NDArray[np.int64]
+    point_along_si: Floats
+    point_c_si: Floats
+    point_T_si: Floats
+    point_responses_si: Floats
+    point_stable: Flags
+    point_kind: tuple[str, ...]
     provenance: Mapping[str, str | int | float] = field(default_factory=dict)

@@ -10,6 +10,9 @@
 | `product` | products of the parameters' units |
 | `objective`, `objective^2` | "1" where sigma was given, else the responses' common unit (and its square) |
 | `time`, `condition` | as the data gave it |
+| `species`, `temperature` | the common unit, or "see coordinate ..."; as a temperature was given |
+| `along` | the unit of the condition along which curves go |
+| `1/loading` | reciprocal of the unit of the residence time, or of W/Q where rates are per catalyst mass |
 | `label` | none: text, flags and codes |
 """
 
@@ -34,6 +37,7 @@ class Variable:
 _P = ("parameter",)
 _PP = ("parameter", "other_parameter")
 _D = ("derived",)
+_SM = ("state", "mode")
 _ETR = ("experiment", "time", "response")
 
 VARIABLES: tuple[Variable, ...] = (
@@ -75,6 +79,7 @@ VARIABLES: tuple[Variable, ...] = (
     Variable("predictions", "status", ("experiment",), "label", "how the simulation of the experiment ended"),
     Variable("predictions", "steps", ("experiment",), "1", "solver steps of the experiment"),
     Variable("predictions", "t_reached", ("experiment",), "time", "time up to which the experiment could be followed"),
+    Variable("predictions", "why", ("experiment",), "label", "why its integration failed: row, species, reaction; empty where it did not"),
     Variable("conditions", "experiment", ("experiment",), "label", "experiment"),
     Variable("conditions", "*", ("experiment",), "condition", "condition of the experiment"),
     Variable("statistics", "response", ("response",), "label", "measured response"),
@@ -106,6 +111,37 @@ VARIABLES: tuple[Variable, ...] = (
     Variable("simulation", "status", ("experiment",), "label", "how the simulation of the experiment ended"),
     Variable("simulation", "steps", ("experiment",), "1", "solver steps of the experiment"),
     Variable("simulation", "t_reached", ("experiment",), "time", "time up to which the experiment could be followed"),
+    Variable("simulation", "why", ("experiment",), "label", "why its integration failed: row, species, reaction; empty where it did not"),
+    Variable("states", "experiment", ("experiment",), "label", "experiment"),
+    Variable("states", "species", ("species",), "label", "species"),
+    Variable("states", "species_unit", ("species",), "label", "unit of the concentration"),
+    Variable("states", "response", ("response",), "label", "response that is a formula"),
+    Variable("states", "unit", ("response",), "label", "unit of the response"),
+    Variable("states", "wanted", ("experiment",), "along", "value of the condition along which the curves go"),
+    Variable("states", "feed_status", ("experiment",), "label", "how following the tank from the feed in time ended"),
+    Variable("states", "starts", ("experiment",), "1", "starts from which states were looked for, beside the curves"),
+    Variable("states", "starts_converged", ("experiment",), "1", "starts that led to a state"),
+    Variable("states", "state_experiment", ("state",), "label", "experiment of the state"),
+    Variable("states", "concentration", ("state", "species"), "species", "concentration at the steady state; NaN where it failed"),
+    Variable("states", "T", ("state",), "temperature", "temperature at the steady state"),
+    Variable("states", "predicted", ("state", "response"), "response", "response at the steady state"),
+    Variable("states", "stable", ("state",), "label", "whether every small disturbance decays"),
+    Variable("states", "reached_from_feed", ("state",), "label", "whether a tank full of feed comes to this state in time"),
+    Variable("states", "eigenvalue_real", _SM, "1/loading", "real part of the eigenvalue: growth of a disturbance, largest first"),
+    Variable("states", "eigenvalue_imag", _SM, "1/loading", "imaginary part of the eigenvalue: angular frequency of an oscillation"),
+    Variable("states", "residual", ("state",), "1", "largest balance relative to the size of its terms"),
+    Variable("states", "status", ("state",), "label", "how the search for the state ended"),
+    Variable("states", "curve_experiment", ("curve",), "label", "experiment of the curve"),
+    Variable("states", "curve_closed", ("curve",), "label", "whether the curve is closed (an isola)"),
+    Variable("states", "curve_status", ("curve",), "label", "how following the curve ended"),
+    Variable("states", "point_experiment", ("point",), "label", "experiment of the point"),
+    Variable("states", "point_curve", ("point",), "label", "curve of the point, counted from 0"),
+    Variable("states", "point_along", ("point",), "along", "condition along the curve"),
+    Variable("states", "point_concentration", ("point", "species"), "species", "concentration along the curve"),
+    Variable("states", "point_T", ("point",), "temperature", "temperature along the curve"),
+    Variable("states", "point_predicted", ("point", "response"), "response", "response along the curve"),
+    Variable("states", "point_stable", ("point",), "label", "whether the point of the curve is a stable state"),
+    Variable("states", "point_kind", ("point",), "label", "fold, hopf or branch at a special point of the curve, else empty"),
     Variable("profiles", "experiment", ("experiment",), "label", "experiment"),
     Variable("profiles", "response", ("response",), "label", "measured response"),
     Variable("profiles", "unit", ("response",), "label", "unit of the response"),

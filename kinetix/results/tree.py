@@ -53,7 +53,7 @@ def fit_tree(facts: FitFacts) -> xr.DataTree:
         groups["/conditions"] = _conditions(facts.experiments, facts.conditions)
     if facts.history.size:
         objective = {"objective^2": _objective_unit(facts, squared=True)}
-        groups["/iterations"] = _dataset("iterations", {"ssr": facts.history}, objective)
+        groups["/iterations"] = dataset("iterations", {"ssr": facts.history}, objective)
     if facts.profiles is not None:
         groups["/profiles"] = _profiles(facts, facts.profiles)
     if facts.arrhenius:
@@ -68,43 +68,49 @@ def simulation_tree(facts: SimulationFacts) -> xr.DataTree:
         facts: what the simulation gave, SI inside.
     """
     values: dict[str, Any] = {
-        "experiment": _texts(facts.experiments),
-        "response": _texts(facts.responses),
-        "unit": _texts([unit_text(unit) for unit in facts.response_units]),
-        "predicted": _reported(facts.predicted_si, facts.response_units),
+        "experiment": texts(facts.experiments),
+        "response": texts(facts.responses),
+        "unit": texts([unit_text(unit) for unit in facts.response_units]),
+        "predicted": reported(facts.predicted_si, facts.response_units),
     }
-    units = {"response": _common(facts.response_units, "unit")}
+    units = {"response": common(facts.response_units, "unit")}
     if facts.time_unit is not None:
         values["t"] = facts.time_unit.from_si(facts.times_si)
         values["t_reached"] = facts.time_unit.from_si(facts.experiment_reached_si)
-        units["time"] = _time_text(facts.time_unit)
-    simulation = _dataset("simulation", values | _ended(facts.experiment_status, facts.experiment_steps), units)
+        units["time"] = time_text(facts.time_unit)
+    simulation = dataset("simulation", values | _ended(facts), units)
     parameters = {
-        "parameter": _texts(facts.parameter_names),
-        "unit": _texts([unit_text(unit) for unit in facts.units]),
-        "value": _reported(facts.values_si, facts.units),
+        "parameter": texts(facts.parameter_names),
+        "unit": texts([unit_text(unit) for unit in facts.units]),
+        "value": reported(facts.values_si, facts.units),
     }
     groups: dict[str, xr.Dataset] = {
         "/": xr.Dataset(attrs={"title": facts.title, "notes": "\n".join(facts.notes), **facts.provenance}),
-        "/parameters": _dataset("parameters", parameters, {"parameter": _common(facts.units, "unit")}),
-        "/simulation": _with_meanings(simulation),
+        "/parameters": dataset("parameters", parameters, {"parameter": common(facts.units, "unit")}),
+        "/simulation": with_meanings(simulation),
     }
     if facts.conditions:
         groups["/conditions"] = _conditions(facts.experiments, facts.conditions)
     return xr.DataTree.from_dict(groups)
 
 
-def _ended(status: Sequence[Status], steps: np.ndarray) -> dict[str, np.ndarray]:
-    return {"status": np.asarray([int(one) for one in status], dtype=np.int64), "steps": np.asarray(steps, dtype=np.int64)}
+def _ended(facts: FitFacts | SimulationFacts) -> dict[str, np.ndarray]:
+    return {
+        "status": np.asarray([int(one) for one in facts.experiment_status], dtype=np.int64),
+        "steps": np.asarray(facts.experiment_steps, dtype=np.int64),
+        "why": texts(facts.experiment_why or [""] * len(facts.experiments)),
+    }
 
 
-def _with_meanings(data: xr.Dataset) -> xr.Dataset:
-    data["status"].attrs["meanings"] = "; ".join(f"{int(status)} {status.label}" for status in Status)
+def with_meanings(data: xr.Dataset, *names: str) -> xr.Dataset:
+    """A dataset whose statuses say what their numbers mean."""
+    for name in names or ("status",):
+        data[name].attrs["meanings"] = "; ".join(f"{int(status)} {status.label}" for status in Status)
     return data
 
 
-def require_fit(tree: object, source: str = "") -> None:
-    """That something is the result of a fit; `source` is the file that it comes from.
+def require_fit(tree: object, source: str = "") -> xr.DataTree:
+    """The tree, if it is the result of a fit; `source` is the file that it comes from.
 
     Raises:
         InputError: what it is instead.
@@ -117,6 +123,7 @@ def require_fit(tree: object, source: str = "") -> None:
     if not isinstance(tree, xr.DataTree) or "statistics" not in tree.children:
         head = f"{source}: expected" if source else "Expected"
         raise InputError(f"{head} the result of a fit (of kinetix.fit, or read_tree of a fit.nc), found {found}.")
+    return tree
 
 
 def group_of(tree: xr.DataTree, name: str) -> xr.Dataset:
@@ -124,7 +131,7 @@ def group_of(tree: xr.DataTree, name: str) -> xr.Dataset:
     return tree.children[name].to_dataset()
 
 
-def _dataset(group: str, values: Mapping[str, Any], units: Mapping[str, str], attrs: Mapping[str, str] | None = None) -> xr.Dataset:
+def dataset(group: str, values: Mapping[str, Any], units: Mapping[str, str], attrs: Mapping[str, str] | None = None) -> xr.Dataset:
     """Variables with the dimensions and attributes of the schema; `units` gives the text for each unit rule that is no text itself."""
     rows: dict[str, xr.Variable] = {}
     for name, value in values.items():
@@ -138,12 +145,12 @@ def _dataset(group: str, values: Mapping[str, Any], units: Mapping[str, str], at
     return xr.Dataset(rows, attrs=dict(attrs or {})).set_coords([name for name in rows if name in labels])
 
 
-def _common(units: Sequence[Unit], coordinate: str) -> str:
+def common(units: Sequence[Unit], coordinate: str) -> str:
     texts = {unit_text(unit) for unit in units}
     return texts.pop() if len(texts) == 1 else f"see coordinate {coordinate}"
 
 
-def _texts(values: Sequence[str]) -> np.ndarray:
+def texts(values: Sequence[str]) -> np.ndarray:
     return np.asarray(list(values), dtype=str)
 
 
@@ -155,7 +162,7 @@ def _offsets(units: Sequence[Unit]) -> Floats:
     return np.asarray([unit.offset for unit in units], dtype=np.float64)
 
 
-def _reported(values_si: Floats, units: Sequence[Unit]) -> Floats:
+def reported(values_si: Floats, units: Sequence[Unit]) -> Floats:
     """SI -> user's units along the last axis."""
     return (np.asarray(values_si, dtype=np.float64) - _offsets(units)) / _factors(units)
 
@@ -190,82 +197,82 @@ def _root_attributes(facts: FitFacts) -> dict[str, str | int | float]:
 
 def _parameters(facts: FitFacts) -> xr.Dataset:
     factors = _factors(facts.units)
-    lower, upper = _reported(facts.interval_si.T, facts.units)
+    lower, upper = reported(facts.interval_si.T, facts.units)
     values: dict[str, Any] = {
-        "parameter": _texts(facts.parameter_names),
-        "unit": _texts([unit_text(unit) for unit in facts.units]),
-        "value": _reported(facts.values_si, facts.units),
+        "parameter": texts(facts.parameter_names),
+        "unit": texts([unit_text(unit) for unit in facts.units]),
+        "value": reported(facts.values_si, facts.units),
         "stderr": facts.stderr_si / factors,
         "lower95": lower,
         "upper95": upper,
-        "start": _reported(facts.start_si, facts.units),
-        "lower_bound": _reported(facts.lower_si, facts.units),
-        "upper_bound": _reported(facts.upper_si, facts.units),
+        "start": reported(facts.start_si, facts.units),
+        "lower_bound": reported(facts.lower_si, facts.units),
+        "upper_bound": reported(facts.upper_si, facts.units),
         "fixed": np.asarray(facts.fixed, dtype=bool),
-        "at_bound": _texts(facts.at_bound),
-        "scale": _texts(facts.scales),
-        "note": _texts(facts.parameter_notes or [""] * len(facts.parameter_names)),
+        "at_bound": texts(facts.at_bound),
+        "scale": texts(facts.scales),
+        "note": texts(facts.parameter_notes or [""] * len(facts.parameter_names)),
     }
-    units = {"parameter": _common(facts.units, "unit")}
+    units = {"parameter": common(facts.units, "unit")}
     if facts.derived:
         values |= {
-            "derived": _texts([one.name for one in facts.derived]),
-            "derived_unit": _texts([unit_text(one.unit) for one in facts.derived]),
+            "derived": texts([one.name for one in facts.derived]),
+            "derived_unit": texts([unit_text(one.unit) for one in facts.derived]),
             "derived_value": [one.value for one in facts.derived],
             "derived_stderr": [one.stderr for one in facts.derived],
             "derived_lower95": [one.lower for one in facts.derived],
             "derived_upper95": [one.upper for one in facts.derived],
-            "derived_note": _texts([one.note for one in facts.derived]),
+            "derived_note": texts([one.note for one in facts.derived]),
         }
-        units["derived"] = _common([one.unit for one in facts.derived], "derived_unit")
-    return _dataset("parameters", values, units)
+        units["derived"] = common([one.unit for one in facts.derived], "derived_unit")
+    return dataset("parameters", values, units)
 
 
 def _covariance(facts: FitFacts) -> xr.Dataset:
     factors = _factors(facts.units)
     values = {
-        "parameter": _texts(facts.parameter_names),
-        "other_parameter": _texts(facts.parameter_names),
+        "parameter": texts(facts.parameter_names),
+        "other_parameter": texts(facts.parameter_names),
         "covariance": facts.covariance_si / np.outer(factors, factors),
         "correlation": facts.correlation,
     }
-    return _dataset("covariance", values, {"product": "products of the parameters' units"})
+    return dataset("covariance", values, {"product": "products of the parameters' units"})
 
 
 def _predictions(facts: FitFacts) -> xr.Dataset:
     factors = _factors(facts.response_units)
     values: dict[str, Any] = {
-        "experiment": _texts(facts.experiments),
-        "response": _texts(facts.responses),
-        "unit": _texts([unit_text(unit) for unit in facts.response_units]),
-        "observed": _reported(np.where(facts.mask, facts.observed_si, np.nan), facts.response_units),
-        "predicted": _reported(facts.predicted_si, facts.response_units),
+        "experiment": texts(facts.experiments),
+        "response": texts(facts.responses),
+        "unit": texts([unit_text(unit) for unit in facts.response_units]),
+        "observed": reported(np.where(facts.mask, facts.observed_si, np.nan), facts.response_units),
+        "predicted": reported(facts.predicted_si, facts.response_units),
         "sigma": facts.sigma_si / factors,
         "weight": np.where(facts.mask, facts.weights_si, np.nan) * factors,
         "residual": np.where(facts.mask, facts.observed_si - facts.predicted_si, np.nan) / factors,
         "weighted_residual": np.where(facts.mask, facts.weighted_residuals, np.nan),
         "measured": np.asarray(facts.mask, dtype=bool),
-        **_ended(facts.experiment_status, facts.experiment_steps),
+        **_ended(facts),
     }
-    units = {"response": _common(facts.response_units, "unit"), "objective": _objective_unit(facts)}
+    units = {"response": common(facts.response_units, "unit"), "objective": _objective_unit(facts)}
     units["1/response"] = "1 per unit of the response"
     if facts.time_unit is not None:
         values["t"] = facts.time_unit.from_si(facts.times_si)
         values["t_reached"] = facts.time_unit.from_si(facts.experiment_reached_si)
-        units["time"] = _time_text(facts.time_unit)
-    return _with_meanings(_dataset("predictions", values, units))
+        units["time"] = time_text(facts.time_unit)
+    return with_meanings(dataset("predictions", values, units))
 
 
-def _time_text(unit: Unit) -> str:
+def time_text(unit: Unit) -> str:
     return _TIME_TEXTS.get(unit.text, unit_text(unit))
 
 
 def _conditions(experiments: Sequence[str], conditions: Mapping[str, Condition]) -> xr.Dataset:
     label = variable("conditions", "experiment")
     row = variable("conditions", "*")
-    data = xr.Dataset(coords={"experiment": (label.dims, _texts(experiments), {"long_name": label.meaning})})
+    data = xr.Dataset(coords={"experiment": (label.dims, texts(experiments), {"long_name": label.meaning})})
     for name, condition in conditions.items():
-        attributes = {"long_name": name, "units": _time_text(condition.unit)}
+        attributes = {"long_name": name, "units": time_text(condition.unit)}
         data[_file_name(name)] = (row.dims, np.asarray(condition.unit.from_si(condition.values_si), dtype=np.float64), attributes)
     return data
 
@@ -278,7 +285,7 @@ def _file_name(condition: str) -> str:
 
 def _statistics(facts: FitFacts) -> xr.Dataset:
     values = {
-        "response": _texts(facts.responses),
+        "response": texts(facts.responses),
         "ssr": float(facts.ssr),
         "s": float(facts.s),
         "chi_square": float(facts.chi_square),
@@ -293,26 +300,26 @@ def _statistics(facts: FitFacts) -> xr.Dataset:
         "iterations": int(facts.iterations),
         "evaluations": int(facts.evaluations),
     }
-    return _dataset("statistics", values, {"objective": _objective_unit(facts), "objective^2": _objective_unit(facts, squared=True)})
+    return dataset("statistics", values, {"objective": _objective_unit(facts), "objective^2": _objective_unit(facts, squared=True)})
 
 
 def _profiles(facts: FitFacts, dense: Dense) -> xr.Dataset:
     if facts.time_unit is None:
         raise ValueError("dense profiles came with time_unit None: curves over time need the unit of time")
     values = {
-        "experiment": _texts(facts.experiments),
-        "response": _texts(facts.responses),
-        "unit": _texts([unit_text(unit) for unit in facts.response_units]),
+        "experiment": texts(facts.experiments),
+        "response": texts(facts.responses),
+        "unit": texts([unit_text(unit) for unit in facts.response_units]),
         "t": facts.time_unit.from_si(dense.times_si),
-        "predicted": _reported(dense.predicted_si, facts.response_units),
+        "predicted": reported(dense.predicted_si, facts.response_units),
     }
-    return _dataset("profiles", values, {"time": _time_text(facts.time_unit), "response": _common(facts.response_units, "unit")})
+    return dataset("profiles", values, {"time": time_text(facts.time_unit), "response": common(facts.response_units, "unit")})
 
 
 def _arrhenius(curves: Sequence[Curve]) -> xr.Dataset:
     values: dict[str, Any] = {
-        "constant": _texts([curve.name for curve in curves]),
-        "unit": _texts([unit_text(curve.unit) for curve in curves]),
+        "constant": texts([curve.name for curve in curves]),
+        "unit": texts([unit_text(curve.unit) for curve in curves]),
         "T": _padded([curve.temperatures for curve in curves]),
         "k": _padded([curve.k for curve in curves]),
         "lower95": _padded([curve.lower for curve in curves]),
@@ -322,7 +329,7 @@ def _arrhenius(curves: Sequence[Curve]) -> xr.Dataset:
     if any(len(one) for one in points):
         values["point_T"] = _padded([one[:, 0] for one in points])
         values["point_k"] = _padded([one[:, 1] for one in points])
-    return _dataset("arrhenius", values, {"constant": _common([curve.unit for curve in curves], "unit")})
+    return dataset("arrhenius", values, {"constant": common([curve.unit for curve in curves], "unit")})
 
 
 def _padded(rows: Sequence[Floats]) -> Floats:

@@ -119,7 +119,9 @@ def _failed_experiments(facts: FitFacts) -> Iterator[str]:
         noun = "Experiment" if len(members) == 1 else "Experiments"
         reached = 0.0 if unit is None else unit.from_si(facts.experiment_reached_si[members])
         ended = how_ended(status, reached, "" if unit is None else unit.text)
-        yield f"{noun} {listing([facts.experiments[i] for i in members])} could not be simulated: {ended}."
+        told = [i for i in members if facts.experiment_why and facts.experiment_why[i]]
+        why = f". {facts.experiments[told[0]]}: {facts.experiment_why[told[0]]}" if told else ""
+        yield f"{noun} {listing([facts.experiments[i] for i in members])} could not be simulated: {ended}{why}."
 
 
 def _undetermined(facts: FitFacts) -> list[str]:

@@ -72,6 +72,6 @@ class HeatBindings:
             T_ref=jnp.asarray(self.T_ref),
             exchange=exchange,
             coolant=lane["T_coolant"],
-            feed=lane["T_feed"],
+            feed=lane.get("T_feed", lane["T_start"]),
             jacket=jacket,
         )

@@ -13,10 +13,11 @@ from jax.core import Tracer
 from jax.typing import ArrayLike
 
 from kinetix.constants import GAS_CONSTANT
+from kinetix.errors import SolveError
 from kinetix.network import FixedKinetics, Kinetics, rates
 from kinetix.parameters import FROM_LANE, ConstantBindings, with_literals
 from kinetix.precision import fresh, lift
-from kinetix.rates import ON_STREAM, constants_at
+from kinetix.rates import ON_STREAM, Thermal, constants_at
 from kinetix.reactors import Lane, Reactor, States
 from kinetix.simulation.formulas import Formula
 from kinetix.simulation.heat import HeatBindings
@@ -27,7 +28,7 @@ from kinetix.status import Status
 @partial(
     jax.tree_util.register_dataclass,
     data_fields=["kinetics", "constants", "initial", "feed", "plain", "order", "options", "heat"],
-    meta_fields=["reactor", "formulas", "uses_rates", "uses_time_on_stream"],
+    meta_fields=["reactor", "formulas", "uses_rates", "uses_time_on_stream", "method"],
 )
 @dataclass(frozen=True)
 class Model:
@@ -46,6 +47,7 @@ class Model:
         uses_rates: whether a response needs the rates at the states.
         uses_time_on_stream: whether a rate depends on the time on stream, which the lanes then hold.
         heat: of the energy balance; None where the temperature is given.
+        method: another integrator, one of `methods.METHODS`, for values without derivatives; "": kinetix's own.
     """
 
     kinetics: Kinetics | None
@@ -60,6 +62,7 @@ class Model:
     uses_rates: bool
     uses_time_on_stream: bool = False
     heat: HeatBindings | None = None
+    method: str = ""
 
 
 class Prediction(NamedTuple):
@@ -89,6 +92,9 @@ def predict(model: Model, parameters: ArrayLike, lanes: Lane) -> Prediction:
     Returns:
         `Prediction`: NumPy arrays; under a host's jit, vmap or grad JAX arrays, in the host's dtype.
 
+    Raises:
+        SolveError: under jit, vmap or grad with another method than kinetix's own.
+
     >>> import kinetix as kx
     >>> tank = kx.problem(
     ...     kx.CSTR(kx.parse_network("A -> B")),
@@ -98,8 +104,18 @@ def predict(model: Model, parameters: ArrayLike, lanes: Lane) -> Prediction:
     >>> kx.predict(tank.model, tank.parameters, tank.lanes).values.round(9).tolist()  # mol/m^3: A, B
     [[[250.0, 750.0]]]
     """
+    traced = any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves((model, parameters, lanes)))
+    if model.method:
+        if traced:
+            raise SolveError(
+                f'method = "{model.method}" gives values without derivatives, outside of jit, vmap and grad only. Leave it out:'
+                " kinetix's own method works in them."
+            )
+        from kinetix.simulation.methods import predict_by  # it builds on this file
+
+        return predict_by(model.method, model, parameters, lanes)
     model = _for_many_lanes(model, lanes)
-    if any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves((model, parameters, lanes))):
+    if traced:
         # lane by lane, so that a lane's derivatives stay its own under a 32-bit host as well
         return jax.vmap(_respond64, (None, None, 0))(model, parameters, jax.tree.map(jnp.asarray, fresh(dict(lanes))))
     return _predict64(model, parameters, lanes)
@@ -115,17 +131,27 @@ def _for_many_lanes(model: Model, lanes: Lane) -> Model:
 
 def respond(model: Model, parameters: jax.Array, lane: Lane) -> Prediction:
     """Responses of one lane, (time, response), in the precision in force."""
-    model, parameters, lane = jax.tree.map(jnp.asarray, (model, parameters, dict(lane)))
-    amounts = {name: _amounts(getattr(model, name), parameters, lane[name]) for name in ("initial", "feed") if name in lane}
-    lane = {**lane, **amounts}
-    thermal = model.constants.thermal(parameters, lane[ON_STREAM] if model.uses_time_on_stream else None)
-    if model.heat is not None:
-        lane = {**lane, "heat": model.heat.of(parameters, lane)}
+    model, thermal, lane = prepared(model, parameters, lane)
     if model.reactor is None or model.kinetics is None:
         states = _explicit(constants_at(thermal, lane["T"]), lane)
     else:
         states = model.reactor.solve(model.kinetics, thermal, lane, model.options)
-    return Prediction(_responses(model, states, lane), states.status, states.steps, states.t_reached)
+    return Prediction(responses_of(model, states, lane), states.status, states.steps, states.t_reached)
+
+
+def prepared(model: Model, parameters: jax.Array, lane: Lane) -> tuple[Model, Thermal, Lane]:
+    """What a reactor's solve of one lane takes: the model as arrays, its constants, and the lane with its amounts and heat."""
+    model, parameters, lane = jax.tree.map(jnp.asarray, (model, parameters, dict(lane)))
+    thermal, lane = placed(model, parameters, lane)
+    return model, thermal, lane
+
+
+def placed(model: Model, parameters: jax.Array, lane: Lane) -> tuple[Thermal, Lane]:
+    """The constants of the laws, and the lane with its amounts and its heat: what a reactor reads."""
+    amounts = {name: _amounts(getattr(model, name), parameters, lane[name]) for name in ("initial", "feed") if name in lane}
+    lane = {**lane, **amounts}
+    thermal = model.constants.thermal(parameters, lane[ON_STREAM] if model.uses_time_on_stream else None)
+    return thermal, lane if model.heat is None else {**lane, "heat": model.heat.of(parameters, lane)}
 
 
 def _predict_all(model: Model, parameters: jax.Array, lanes: Lane) -> Prediction:
@@ -146,7 +172,8 @@ def _explicit(constants: jax.Array, lane: Lane) -> States:
     return States(nothing, lane["T"][None], constants[None], zero + int(Status.SUCCESS), zero, jnp.zeros_like(lane["T"]))
 
 
-def _responses(model: Model, states: States, lane: Lane) -> jax.Array:
+def responses_of(model: Model, states: States, lane: Lane) -> jax.Array:
+    """The responses of what a reactor did, (time, response), SI."""
     vectors = {"c": states.c, "T": states.T[:, None], "constant": states.constants, "time": lane["times"][:, None]}
     vectors["expansion"] = jnp.broadcast_to(states.expansion, states.T.shape)[:, None]
     if any(vector == "pressure" for formula in model.formulas for _, (vector, _) in formula.places):

@@ -7,16 +7,23 @@ engine for many lanes:
 |---|---|
 | `tableau`, `control` | the method and its step sizes, one for both |
 | `integration`, `steady` | the general programs |
+| `diagnosis` | why one lane of `integration` failed |
 | `scalars`, `layouts` | programs of scalars; pytrees as lists of them |
 | `reading` | reads a JAX function of small arrays into such a program |
 | `factors`, `rodas` | elimination, a step and its derivative, on scalars |
 | `native` | the compiler tricks, all of them |
 | `blocks`, `ensemble` | what runs in a block of lanes; their order, the rule of derivatives |
 | `steady_ensemble` | the same for steady states |
+
+`all_states` finds every steady state of a family of equations, and follows curves of them over a condition, on the host (`multiplicity`,
+`continuation`).
 """
 
+from kinetix.solvers.continuation import Axis, Curve, Family, Point
+from kinetix.solvers.diagnosis import Attempt, last_attempt
 from kinetix.solvers.ensemble import AUTOMATIC, Engine
 from kinetix.solvers.integration import Options, Solution, integrate, integrate_ensemble
+from kinetix.solvers.multiplicity import Multiplicity, Refined, all_states, curves_through
 from kinetix.solvers.scalars import NotScalar
 from kinetix.solvers.steady import Steady, SteadyOptions, steady_state, steady_states
 from kinetix.solvers.system import Arguments, System
@@ -24,15 +31,25 @@ from kinetix.solvers.system import Arguments, System
 __all__ = [
     "AUTOMATIC",
     "Arguments",
+    "Attempt",
+    "Axis",
+    "Curve",
     "Engine",
+    "Family",
+    "Multiplicity",
     "NotScalar",
     "Options",
+    "Point",
+    "Refined",
     "Solution",
     "Steady",
     "SteadyOptions",
     "System",
+    "all_states",
+    "curves_through",
     "integrate",
     "integrate_ensemble",
+    "last_attempt",
     "steady_state",
     "steady_states",
 ]

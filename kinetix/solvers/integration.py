@@ -120,7 +120,7 @@ class Integration:
         limits = options.limits(y0.dtype)
         first = jax.tree.map(lambda x: x[0], segments)
         state = first_state(self.system, limits, args, y0, first, segments.stop[-1], are_valid(times, t0, y0, args))
-        state, (y, usable) = _run(self.system, limits, args, state, segments)
+        state, (y, usable) = run(self.system, limits, args, state, segments)
         ends = segments.stop - segments.inset
         if breaks is not None:
             place = segments.ending_at(fixed_times)
@@ -176,7 +176,7 @@ def move_along(system: System, args: Arguments, t: Array, y: Array, shift: Array
     return total
 
 
-def _run(system: System, limits: Limits, args: Arguments, state: State, segments: Segments) -> tuple[State, tuple[Array, Array]]:
+def run(system: System, limits: Limits, args: Arguments, state: State, segments: Segments) -> tuple[State, tuple[Array, Array]]:
     """The last state, and for each segment the state [n] at its end and whether it was reached. Step sizes carry no derivatives."""
 
     def run_segment(state: State, segment: Segments) -> tuple[State, tuple[Array, Array]]:

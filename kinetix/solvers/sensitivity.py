@@ -9,7 +9,7 @@ perturbed get columns, and one solve gives values and matrix.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import lru_cache, partial
+from functools import lru_cache, partial, reduce
 from typing import Any, Protocol
 
 import jax
@@ -66,6 +66,9 @@ class Program(Protocol):
         None: lane by lane.
         """
         ...
+
+
+SMALL = 16
 
 
 @partial(jax.custom_jvp, nondiff_argnums=(0, 1))
@@ -164,9 +167,16 @@ def _contract(program: Program, active: tuple[int, ...], matrix: Array, tangents
             total = total + matrix[..., start] * tangent.reshape(tangent.shape + (1,) * (total.ndim - tangent.ndim))
             start += 1
         else:
-            total = total + matrix[..., start : start + tangent.size] @ tangent.ravel()
+            total = total + _product(matrix[..., start : start + tangent.size], tangent.ravel())
             start += tangent.size
     return total
+
+
+def _product(matrix: Array, vector: Array) -> Array:
+    """Their product. XLA runs many small products of matrices slower than the sums of which they consist."""
+    if vector.size > SMALL:
+        return matrix @ vector
+    return reduce(jnp.add, [matrix[..., j] * vector[j] for j in range(vector.size)], jnp.zeros(matrix.shape[:-1], matrix.dtype))
 
 
 def _honest(tangent: Array, usable: Array) -> Array:

@@ -59,8 +59,8 @@ def grows(jacobian: Array, size: Array) -> Array:
     """Whether exp(t J) grows without end, so that a disturbance of the steady state with this Jacobian does.
 
     The Cayley transform C = (I - h J/2)^-1 (I + h J/2) = 2 (I - h J/2)^-1 - I has eigenvalues of magnitude below one exactly where those
-    of J have a negative real part, whatever h. It is squared until no row sum of magnitudes reaches one: then every disturbance decays. Slow growth,
-    below 1e-14 of |J|, is not seen.
+    of J have a negative real part, whatever h. It is squared until no row sum of magnitudes reaches one: then every disturbance decays.
+    Slow growth, below 1e-14 of |J|, is not seen.
 
     Args:
         jacobian: [n, n], d rhs_i / d y_j at the steady state.

@@ -37,9 +37,9 @@ class Programs(NamedTuple):
     Attributes:
         first: from start and fixed values to the first state of the iteration.
         iterate: from a state and the fixed values to the next.
-        finish: from the last state and the fixed values to the residual, whether there is a root, the Cayley transform of the Jacobian (of
-            its parts that do not act on each other both ways) and its largest row sum; behind them, where something is active, whether the sensitivity matrix exists, and the matrix column by
-            column.
+        finish: from the last state and the fixed values to the residual, whether there is a root, the Cayley transforms of those parts of
+            the Jacobian whose components act on each other, and their largest row sum; behind them, where something is active, whether the
+            sensitivity matrix exists, and the matrix column by column.
         square: of a matrix, and the largest row sum of the square.
     """
 

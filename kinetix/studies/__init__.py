@@ -1,9 +1,11 @@
 """Studies: a study file or a direct call, validated, put together with its data, and carried out. Opens no file."""
 
+from kinetix.studies.branching import all_states_of as all_states_of
 from kinetix.studies.building import build_problem as build_problem
 from kinetix.studies.building import check_study as check_study
 from kinetix.studies.building import simulated_times as simulated_times
 from kinetix.studies.building import to_be_fitted as to_be_fitted
+from kinetix.studies.crossing import cross_check as cross_check
 from kinetix.studies.direct import arrhenius_study as arrhenius_study
 from kinetix.studies.direct import complete_study as complete_study
 from kinetix.studies.direct import direct_study as direct_study

@@ -185,7 +185,7 @@ def _in_series(reactor: Reactor, tanks: int | None) -> Reactor:
         raise StudyError(f"[reactor] tanks: a {reactor.name} reactor is one vessel. Remove it, or write type = {known}.")
     if not (isinstance(tanks, int) and tanks >= 1):
         raise StudyError(f"[reactor] tanks = {tanks!r}: expected a whole number of at least 1.")
-    return replace(reactor, solve=reactor.series(reactor.solve, tanks), tanks=tanks) if tanks > 1 else reactor
+    return replace(reactor, solve=reactor.series(reactor.solve, tanks), tanks=tanks, at_rest=None) if tanks > 1 else reactor
 
 
 def _of_density(reactor: Reactor, density: str | None) -> Reactor:
@@ -202,7 +202,9 @@ def _of_density(reactor: Reactor, density: str | None) -> Reactor:
     if not choices:
         return reactor
     fluid = choices[density or reactor.density]
-    return replace(reactor, solve=fluid.solve, fluid=fluid, density=density or reactor.density, expands=fluid.ideal_gas_at == "pressure")
+    at_rest = None if fluid.ideal_gas_at else reactor.at_rest
+    expands = fluid.ideal_gas_at == "pressure"
+    return replace(reactor, solve=fluid.solve, fluid=fluid, density=density or reactor.density, expands=expands, at_rest=at_rest)
 
 
 def amounts(section: object, stem: str) -> Amounts:
@@ -234,7 +236,7 @@ def check_solver(reactor: Reactor, given: Collection[str], section: str = "[solv
     Raises:
         StudyError: they would have no effect.
     """
-    idle = [name for name in given if not reactor.integrated and name in ("rtol", "max_steps")]
+    idle = [name for name in given if not reactor.integrated and name in ("rtol", "max_steps", "method")]
     if idle:
         raise StudyError(
             f"{section}{' and '.join(idle)}: for reactors that are integrated; a {reactor.name} reactor is not"
@@ -244,11 +246,16 @@ def check_solver(reactor: Reactor, given: Collection[str], section: str = "[solv
 
 def solver_settings(study: Study) -> dict[str, Any]:
     """Keyword arguments of `assemble` from `[solver]`."""
-    atol = None
-    if study.solver.atol is not None:
-        atol = parse_quantity(study.solver.atol, CONCENTRATION, "[solver] atol").si
+    atol = absolute_of(study.solver.atol, "[solver] atol")
     options = Options(rtol=study.solver.rtol, max_steps=study.solver.max_steps)
-    return {"options": options, "rtol": study.solver.rtol, "atol": atol}
+    return {"options": options, "rtol": study.solver.rtol, "atol": atol, "method": study.solver.method}
+
+
+def absolute_of(written: str | Mapping[str, str] | None, what: str) -> float | dict[str, float] | None:
+    """An absolute tolerance, mol/m^3, of all species or of some by name."""
+    if isinstance(written, Mapping):
+        return {name: parse_quantity(text, CONCENTRATION, f"{what}.{name}").si for name, text in written.items()}
+    return None if written is None else parse_quantity(written, CONCENTRATION, what).si
 
 
 def _dimensions(named: Mapping[str, Specification]) -> dict[str, Dimension]:
@@ -312,6 +319,7 @@ def _campaign(
         only=study.data.only,
         time_zero=study.data.time_zero,
         allow_negative=study.data.allow_negative,
+        held=study.data.held,
     )
 
 

@@ -100,7 +100,9 @@ def _temperature_laws(problem: Problem) -> Iterator[Row]:
         if constant.thermal:
             yield f"{constant.name} over T", _temperature_law(problem, constant)
     if "T" in problem.campaign.programs:
-        yield "T", "as measured over time, straight between readings"
+        times = problem.campaign.programs["T"][0]
+        in_steps = bool(np.any((np.diff(times, axis=1) == 0) & (times[:, 1:] < times[:, -1:])))
+        yield "T", f"as measured over time, {'each value until the next reading' if in_steps else 'straight between readings'}"
 
 
 def _temperature_law(problem: Problem, constant: BoundConstant) -> str:

@@ -22,6 +22,7 @@ from kinetix.results import Curve, Dense, Derived, FitFacts
 from kinetix.status import Status
 from kinetix.studies import starting
 from kinetix.studies.describing import describe_model
+from kinetix.studies.diagnosing import reasons
 from kinetix.studies.evaluator import Evaluator
 from kinetix.studies.problem import Problem, conditions_without_effect, only_measured, temperatures
 from kinetix.studies.provenance import condition_columns
@@ -57,6 +58,11 @@ def fit_problem(
         raise ParameterError('Nothing to estimate: every parameter is known. Write { start = "..." } for those that the data shall decide.')
     if not problem.weights.any():
         raise ParameterError("Nothing measured: the data hold no value of any response.")
+    if problem.model.method:
+        raise ParameterError(
+            f'[solver] method = "{problem.model.method}" gives values without derivatives, which a fit needs. Remove it to fit; it serves'
+            " kinetix simulate, and kinetix check --cross-check compares it with kinetix's own method."
+        )
     if zeros := only_zeros(problem):
         raise DataError(*zeros)
     problem = only_measured(problem)
@@ -70,18 +76,18 @@ def fit_problem(
         raise SolveError(f"The fit ended before the start was evaluated ({outcome.status.label}), so there is no result to keep.")
     final = evaluator(outcome.theta)
     if outcome.status == Status.NON_FINITE:
-        raise SolveError(_failed_start(problem, final))
+        raise SolveError(_failed_start(problem, final, outcome.theta))
     run_seconds = time.perf_counter() - began
     times = {"trace_seconds": evaluator.trace_seconds, "compile_seconds": evaluator.compile_seconds, "run_seconds": run_seconds}
     seed = {"seed": starting.SEED} if found.searched.size else {}
     return _facts(_fitted(found, evaluator, final), {**seed, **provenance, **times})
 
 
-def _failed_start(problem: Problem, evaluation: Evaluation) -> str:
+def _failed_start(problem: Problem, evaluation: Evaluation, theta: np.ndarray) -> str:
     cure = " Correct the starts of the parameters, or leave them out: kinetix then looks for starts in the data."
     return (
         "The start cannot be simulated, so there is nothing to fit from."
-        f" {failing(problem, evaluation)}{cure if starting.searchable(problem) else ' Check the starts of the parameters.'}"
+        f" {failing(problem, evaluation, theta)}{cure if starting.searchable(problem) else ' Check the starts of the parameters.'}"
     )
 
 
@@ -201,6 +207,7 @@ def _facts(fitted: _Fitted, provenance: dict[str, Any]) -> FitFacts:
         experiment_status=tuple(Status(int(s)) for s in np.asarray(fitted.final.status)),
         experiment_steps=np.asarray(fitted.final.steps, dtype=np.int64),
         experiment_reached_si=np.asarray(fitted.final.t_reached),
+        experiment_why=reasons(problem, values, fitted.final.status, fitted.final.t_reached),
         sigma_meaning=problem.sigma_meaning,
         s=linear.s,
         ssr=ssr,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from kinetix.constants import GAS_CONSTANT
@@ -11,6 +13,7 @@ from kinetix.padding import padded
 from kinetix.rates import ON_STREAM
 from kinetix.reactors import HOLDUP, EnergyBalance
 from kinetix.simulation import ExplicitModel, ReactorModel, Spoken
+from kinetix.studies.tolerances import absolute_tolerances
 
 PLACEHOLDER_TEMPERATURE = 298.15
 """K; stands where nothing depends on temperature and none is given. It enters no result."""
@@ -27,15 +30,18 @@ def lane_arrays(
     initial: np.ndarray | None,
     temperature_needed: bool,
     rtol: float,
-    atol: float | None,
+    atol: float | Mapping[str, float] | None,
     *,
     on_stream: bool = False,
     feed_estimated: bool = False,
     initial_estimated: bool = False,
+    estimated: np.ndarray | None = None,
 ) -> dict[str, np.ndarray]:
     """Arrays by name with a leading lane axis, SI, as `kinetix.reactors.Lane` lists them.
 
     `on_stream`: whether something depends on the time on stream.
+    `atol`: as the user wants it, mol/m^3, see `tolerances`.
+    `estimated`: whether the amount of a species is a parameter, (species,).
     `feed_estimated`, `initial_estimated`: whether such a concentration is a parameter, so that their sum is not known beforehand.
 
     Raises:
@@ -80,14 +86,16 @@ def lane_arrays(
         lanes["concentrations"] = _measured_concentrations(spoken, campaign, lanes["T"])
     total_feed = None if feed is None else feed.sum(axis=1) + np.where(feed_estimated, np.nan, 0.0)
     if spoken.reactor.ideal_gas_at == "pressure":
-        stem, there, estimated = ("feed", feed, feed_estimated) if feed is not None else ("initial", initial, initial_estimated)
-        if there is not None and not estimated:
+        stem, there, unknown = ("feed", feed, feed_estimated) if feed is not None else ("initial", initial, initial_estimated)
+        if there is not None and not unknown:
             _check_pressure(campaign, there.sum(axis=1), stem, spoken.temperature_of(stem))
     lanes.update(spoken.reactor.lane_conditions(campaign.conditions, spoken.basis, total_feed))
-    largest = max((float(np.max(a)) for a in (feed, initial) if a is not None and a.size), default=1.0)
-    by_lane = np.max([a.max(axis=1) for a in (feed, initial) if a is not None] or [np.ones(size)], axis=0)
-    by_lane = np.where(by_lane > 0, by_lane, largest if largest > 0 else 1.0)
-    lanes["atol"] = np.full(size, atol) if atol is not None else 1e-3 * rtol * by_lane
+    amounts = [amount for amount in (feed, initial) if amount is not None]
+    if amounts:
+        unknown = np.zeros(amounts[0].shape[1], dtype=bool) if estimated is None else estimated
+        lanes["atol"] = absolute_tolerances(spoken.network, amounts, unknown, rtol, atol)
+        if not spoken.reactor.integrated:  # a steady state is found to a relative correction; one number says what is nothing
+            lanes["atol"] = lanes["atol"].max(axis=1)
     return lanes
 
 
@@ -137,7 +145,7 @@ def _heated(spoken: ReactorModel, energy: EnergyBalance, campaign: Campaign) -> 
     start = given[spoken.reactor.heated_from]
     lanes = {
         "T_start": start,
-        "T_feed": given.get("T_feed", start),
+        **({"T_feed": given["T_feed"]} if "T_feed" in spoken.reactor.start_temperatures[1:] else {}),
         "T_coolant": given.get("T_coolant", start),
         "exchange_per": 1.0 / given["V"] if energy.exchange == "UA" else np.ones(len(start)),
         **({"T_jacket_initial": given["T_jacket_initial"]} if energy.jacket == HOLDUP else {}),

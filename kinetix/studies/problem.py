@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import fsum
 
@@ -13,7 +14,7 @@ from kinetix.network import stack_laws
 from kinetix.padding import padded
 from kinetix.parameters import FROM_LANE, BoundConstant, ConstantBook, Derivable, Number, ParameterTable, Reporting, bindings, unit_of
 from kinetix.rates import ON_STREAM, Law
-from kinetix.simulation import Choice, Model, ReactorModel, Spoken, measured_responses
+from kinetix.simulation import Choice, Model, ReactorModel, Spoken, check_method, measured_responses
 from kinetix.solvers import Options
 from kinetix.studies.amounts import amounts_by_lane
 from kinetix.studies.constants import law_constants, named_positions
@@ -53,6 +54,7 @@ class Problem:
         sigma: standard deviations as given, SI, NaN where none, (lane, time, response).
         sigma_meaning: "trusted", "scaled" or "estimated".
         reporting: units of the data, for what is reported without a unit of its own.
+        law_order: of each reaction, the position of its law among the stacked ones, (reaction,).
     """
 
     title: str
@@ -70,6 +72,7 @@ class Problem:
     sigma: np.ndarray
     sigma_meaning: str
     reporting: Reporting
+    law_order: np.ndarray
 
     @property
     def timed(self) -> bool:
@@ -96,8 +99,9 @@ def assemble(
     sigma: str | None = None,
     options: Options | None = None,
     rtol: float = 1e-8,
-    atol: float | None = None,
+    atol: float | Mapping[str, float] | None = None,
     responses: Choice = measured_responses,
+    method: str | None = None,
 ) -> Problem:
     """Put a problem together.
 
@@ -109,8 +113,9 @@ def assemble(
         sigma: how given sigmas are meant, "trusted" or "scaled"; must be None where the data have none.
         options: of the solver.
         rtol: relative tolerance of the solver.
-        atol: absolute tolerance, mol/m^3; default: rtol/1000 of the largest amount of each experiment.
+        atol: absolute tolerance, mol/m^3, of all species or of some by name; default: see `tolerances.scales`.
         responses: chooses what to predict.
+        method: another integrator, for values without derivatives.
 
     Raises:
         InputError: everything that is missing or impossible, at once.
@@ -118,6 +123,9 @@ def assemble(
     problems = Problems()
     with problems.collecting():
         check_tolerances(rtol, atol)
+    if method is not None:
+        with problems.collecting():
+            check_method(method)
     if campaign.mask.any():
         campaign = replace(campaign, notes=(*campaign.notes, *without_column(spoken, campaign), *meanings(spoken)))
     book = ConstantBook(reference_temperature(spoken, campaign), reporting_of(campaign, given))
@@ -148,6 +156,7 @@ def assemble(
             on_stream=mentions_time_on_stream(spoken, names),
             feed_estimated=bool((feed_positions != FROM_LANE).any()),
             initial_estimated=bool((initial_positions != FROM_LANE).any()),
+            estimated=(feed_positions != FROM_LANE) | (initial_positions != FROM_LANE),
         )
     meaning = "estimated"
     with problems.collecting():
@@ -179,6 +188,7 @@ def assemble(
         uses_time_on_stream=any(law.uses_time_on_stream for law in laws),
         options=options or Options(),
         heat=heat,
+        method=method or "",
     )
     dimensions = {c.name: c.unit.dimension for c in book.constants}
     units, observed, weights, sigmas = measurements(spoken, campaign, names, dimensions, book.reporting)
@@ -198,10 +208,11 @@ def assemble(
         sigma=sigmas,
         sigma_meaning=meaning,
         reporting=book.reporting,
+        law_order=rate_order,
     )
 
 
-def check_tolerances(rtol: float, atol: float | None) -> None:
+def check_tolerances(rtol: float, atol: float | Mapping[str, float] | None) -> None:
     """That tolerances of the integration can be met.
 
     Raises:
@@ -210,8 +221,10 @@ def check_tolerances(rtol: float, atol: float | None) -> None:
     problems = []
     if not (isinstance(rtol, (int, float)) and 0 < rtol < 1):
         problems.append(f"rtol = {rtol!r}: expected a number above 0 and below 1, for example 1e-8.")
-    if atol is not None and not atol > 0:
-        problems.append(f'atol is {atol:g} mol/m^3: expected a concentration above 0, for example "1e-9 mol/L".')
+    for name, value in (atol if isinstance(atol, Mapping) else {} if atol is None else {"": atol}).items():
+        if not value > 0:
+            what = f"atol{name and '.'}{name}"
+            problems.append(f'{what} is {value:g} mol/m^3: expected a concentration above 0, for example "1e-9 mol/L".')
     if problems:
         raise ParameterError(*problems)
 

@@ -20,8 +20,9 @@ from kinetix.reactors import CSTR as TANK
 from kinetix.results import fit_tree
 from kinetix.simulation import Choice, ReactorModel, all_responses, measured_responses
 from kinetix.solvers import Options
-from kinetix.studies.building import amounts as amounts_of
+from kinetix.studies.branching import all_states_of, no_states_to_look_for
 from kinetix.studies.building import (
+    absolute_of,
     basis_of,
     check_solver,
     given_conditions,
@@ -31,6 +32,7 @@ from kinetix.studies.building import (
     response_formulas,
     unit_of_times,
 )
+from kinetix.studies.building import amounts as amounts_of
 from kinetix.studies.chemistry import chemistry, constants_of
 from kinetix.studies.direct import place_parameters, with_missing_constants
 from kinetix.studies.energy import balance_of, heat_of
@@ -41,7 +43,7 @@ from kinetix.studies.responses import check_response_names, check_time_on_stream
 from kinetix.studies.schema import EnergySection, energy_section, reaction_sections
 from kinetix.studies.searching import FitLimits
 from kinetix.studies.simulating import simulate_problem
-from kinetix.units import CONCENTRATION, Dimension, parse_quantity, parse_unit
+from kinetix.units import Dimension, parse_unit
 
 
 @dataclass(frozen=True)
@@ -313,7 +315,7 @@ def fit(
     max_iterations: int | None = None,
     max_seconds: float | None = None,
     rtol: float = 1e-8,
-    atol: str | None = None,
+    atol: str | Mapping[str, str] | None = None,
     on_iteration: Callable[[Iteration], None] | None = None,
 ) -> xr.DataTree:
     """Estimate parameters by bounded least squares.
@@ -331,7 +333,7 @@ def fit(
         sigma: "trusted" or "scaled" where the data carry standard deviations.
         title: for reports.
         max_iterations, max_seconds: limits; the best point so far is kept.
-        rtol, atol: of the integration; `atol` is a concentration, default: rtol/1000 of the largest amount of the experiment.
+        rtol, atol: of the integration; `atol` is a concentration, of all species or of some by name; default: by species.
         on_iteration: called after each iteration.
 
     Returns:
@@ -353,7 +355,15 @@ def fit(
     _check_arguments("fit", reactor, campaign, start=start, known=known)
     limits = FitLimits(max_iterations, max_seconds)
     problem = put_together(
-        reactor, campaign, start or {}, known or {}, sigma=sigma, title=title, rtol=rtol, atol=_absolute(atol), estimate_missing=True
+        reactor,
+        campaign,
+        start or {},
+        known or {},
+        sigma=sigma,
+        title=title,
+        rtol=rtol,
+        atol=absolute_of(atol, "atol"),
+        estimate_missing=True,
     )
     return fit_tree(fit_problem(problem, limits, on_iteration))
 
@@ -365,8 +375,9 @@ def simulate(
     conditions: Mapping[str, str] | Campaign | None = None,
     times: str | Sequence[str | float] | np.ndarray | None = None,
     rtol: float = 1e-8,
-    atol: str | None = None,
+    atol: str | Mapping[str, str] | None = None,
     max_steps: int = 10_000,
+    method: str | None = None,
 ) -> xr.DataTree:
     """Profiles of a batch reactor or steady states of a tank.
 
@@ -375,7 +386,9 @@ def simulate(
         known: parameters, initial and feed amounts: `{"r1.k": "0.1 1/min", "initial.A": "1 mol/L", "initial.default": "0 mol/L"}`.
         conditions: name -> quantity, or a campaign whose conditions and times are used.
         times: s, or text such as "0:60:61 min".
-        rtol, atol, max_steps: of the integration; `atol` is a concentration.
+        rtol, atol, max_steps: of the integration; `atol` is a concentration, of all species or of some by name.
+        method: another integrator, for values without derivatives: "scipy-LSODA", "scipy-Radau", "scipy-BDF", or with the package
+            diffrax "diffrax-Kvaerno5". Default: kinetix's own Rodas5P.
 
     Returns:
         `xarray.DataTree` with the groups simulation, parameters and conditions; statuses by experiment.
@@ -392,7 +405,56 @@ def simulate(
     >>> float(tree["simulation/predicted"].sel(response="A")[0, 1].round(6))
     0.4
     """
-    return simulate_problem(problem(reactor, known, conditions=conditions, times=times, rtol=rtol, atol=atol, max_steps=max_steps))
+    put = problem(reactor, known, conditions=conditions, times=times, rtol=rtol, atol=atol, max_steps=max_steps, method=method)
+    return simulate_problem(put)
+
+
+def steady_branches(
+    reactor: ReactorSetup,
+    known: Mapping[str, Any],
+    *,
+    conditions: Mapping[str, str] | Campaign,
+    along: str = "tau",
+    between: tuple[str, str] | None = None,
+) -> xr.Dataset:
+    """All steady states of a stirred tank, whether they are stable, which one the feed leads to, and the curves that they lie on.
+
+    Every root of 0 = (c_feed - c)/tau + nu r(c, T), with the energy balance where there is one, that is found by following the steady state
+    of the feed from tau -> 0 over the residence time through its turning points, and by Newton iteration from 192 compositions spread over
+    what the reactions can make of the feed; the curves through what the latter find (isolas) are followed too. A state is stable
+    where all eigenvalues of the balances have a negative real part.
+
+    Args:
+        reactor: from `CSTR`, one tank.
+        known: parameters and feed amounts, as for `simulate`.
+        conditions: name -> quantity, or a campaign: all states of every row.
+        along: the condition over which curves of steady states go: "tau" (also where V and Q, or W/Q are given), "T", "T_feed" or
+            "T_coolant".
+        between: the ends of its range: `("280 K", "320 K")`. May be left out for tau: a factor of 1,000 to either side.
+
+    Returns:
+        `xarray.Dataset` with the dimensions state, species, mode (eigenvalues, the largest real part first), and for the curves point and
+        curve. Turning points (`fold`), beginnings of oscillation (`hopf`) and crossings of curves (`branch`) stand in `point_kind`. A
+        state or curve that could not be followed has its status, and NaN.
+
+    Raises:
+        InputError: not one tank at steady state; what cannot be used, all problems at once.
+
+    Source: H. B. Keller, in Applications of Bifurcation Theory (1977), 359; A. Uppal, W. H. Ray, A. B. Poore, Chemical Engineering Science
+    29, 967 (1974), for tanks.
+
+    >>> import kinetix as kx
+    >>> tank = kx.CSTR(kx.parse_network("A + 2 B -> 3 B"))
+    >>> known = {"r1.k": "1 L^2/mol^2/s", "feed.A": "1 mol/L", "feed.B": "0.05 mol/L"}
+    >>> states = kx.steady_branches(tank, known, conditions={"tau": "5 s"})
+    >>> states["concentration"].sel(species="A").values.round(4).tolist(), states["stable"].values.tolist()
+    ([0.9656, 0.9057, 0.2287], [True, False, True])
+    >>> states["reached_from_feed"].values.tolist()
+    [True, False, False]
+    """
+    if isinstance(reactor, ReactorSetup) and reactor.reactor.at_rest is None:
+        raise no_states_to_look_for(reactor.reactor)
+    return all_states_of(problem(reactor, known, conditions=conditions), along, between)
 
 
 def problem(
@@ -402,8 +464,9 @@ def problem(
     conditions: Mapping[str, str] | Campaign | None = None,
     times: str | Sequence[str | float] | np.ndarray | None = None,
     rtol: float = 1e-8,
-    atol: str | None = None,
+    atol: str | Mapping[str, str] | None = None,
     max_steps: int = 10_000,
+    method: str | None = None,
 ) -> Problem:
     """A reactor at given conditions as arrays: `predict(problem.model, problem.parameters, problem.lanes)` is a pure function of them.
 
@@ -436,12 +499,17 @@ def problem(
         campaign = suspected(given_conditions(quantities, *at), [*odd_constants(quantities), *without_effect(quantities, vocabulary)])
     sigma = "trusted" if np.isfinite(campaign.sigma).any() else None  # it plays no part here
     return put_together(
-        reactor, campaign, {}, known, sigma=sigma, rtol=rtol, atol=_absolute(atol), max_steps=max_steps, responses=all_responses
+        reactor,
+        campaign,
+        {},
+        known,
+        sigma=sigma,
+        rtol=rtol,
+        atol=absolute_of(atol, "atol"),
+        max_steps=max_steps,
+        responses=all_responses,
+        method=method,
     )
-
-
-def _absolute(atol: str | None) -> float | None:
-    return None if atol is None else parse_quantity(atol, CONCENTRATION, "atol").si
 
 
 def _check_arguments(what: str, reactor: object, campaign: object = None, **named: object) -> None:
@@ -478,10 +546,11 @@ def put_together(
     sigma: str | None = None,
     title: str = "",
     rtol: float = 1e-8,
-    atol: float | None = None,
+    atol: float | Mapping[str, float] | None = None,
     max_steps: int = 10_000,
     responses: Choice = measured_responses,
     estimate_missing: bool = False,
+    method: str | None = None,
 ) -> Problem:
     """The problem that `fit` and `simulate` work on."""
     placed = place_parameters(reactor.network, start, known, {name: constants_of(rate) for name, rate in reactor.rates.items()})
@@ -513,8 +582,10 @@ def put_together(
     feed, initial = amounts_of(placed.feed, "feed"), amounts_of(placed.initial, "initial")
     given = Given(chemical.constants, chemical.named, feed, initial, heat)
     options = Options(rtol=rtol, max_steps=max_steps)
-    put = assemble(spoken, campaign, given, title=title, sigma=sigma, options=options, rtol=rtol, atol=atol, responses=responses)
-    check_solver(reactor.reactor, [name for name, changed in (("rtol", rtol != 1e-8), ("max_steps", max_steps != 10_000)) if changed], "")
+    how = {"options": options, "rtol": rtol, "atol": atol, "method": method}
+    put = assemble(spoken, campaign, given, title=title, sigma=sigma, responses=responses, **how)
+    changed = {"rtol": rtol != 1e-8, "max_steps": max_steps != 10_000, "method": method is not None}
+    check_solver(reactor.reactor, [name for name, is_changed in changed.items() if is_changed], "")
     return put
 
 

@@ -117,6 +117,10 @@ class DataSection(_Section):
     )
     encoding: str | None = Field(default=None, description="of the files, when it is not UTF-8")
     allow_negative: bool = Field(default=False, description="accept concentrations that are negative beyond 3 sigma")
+    held: list[str] = Field(
+        default_factory=list,
+        description='["T"]: T changes in steps, each value holding until the next row that states one; default: linear',
+    )
 
     @property
     def sheets(self) -> tuple[str, ...]:
@@ -165,10 +169,15 @@ class SolverSection(_Section):
     """Limits and tolerances of the solvers."""
 
     rtol: float = Field(default=1e-8, gt=0, lt=1, description="relative tolerance")
-    atol: str | None = Field(
-        default=None, description="absolute tolerance, a concentration; default: rtol/1000 of the largest amount of the experiment"
+    atol: str | dict[str, str] | None = Field(
+        default=None,
+        description='absolute tolerance, a concentration, of all species or of some: { B = "1e-15 mol/L" }; default: by species',
     )
     max_steps: int = Field(default=10_000, gt=0, description="step limit of one solve")
+    method: str | None = Field(
+        default=None,
+        description='another integrator, to simulate with: "scipy-LSODA", "scipy-Radau", "scipy-BDF", "diffrax-Kvaerno5"; default: Rodas5P',
+    )
 
 
 class Study(_Section):
@@ -276,7 +285,7 @@ _EXPECTED = {
 }
 """What was expected, by pydantic's name of the problem."""
 
-_CHOICES = ("str", "list[str]", "dict[str,any]")
+_CHOICES = ("str", "list[str]", "dict[str,any]", "dict[str,str]")
 
 
 def _first_by_path(error: ValidationError) -> Iterator[tuple[tuple[str, ...], Any]]:

@@ -17,6 +17,7 @@ from kinetix.results.phrases import count, how_ended, listing, plain
 from kinetix.simulation import ReactorModel
 from kinetix.status import Status
 from kinetix.studies import starting
+from kinetix.studies.diagnosing import reasons
 from kinetix.studies.evaluator import Evaluator
 from kinetix.studies.problem import Problem
 
@@ -106,7 +107,7 @@ def search(problem: Problem, evaluator: Evaluator, limits: FitLimits, on_iterati
     if not starts:
         middle = problem.table.started(starting.trial_starts(problem).starts[0]).free_start()
         raise SolveError(
-            f"No start of {_named(table, searched)} could be simulated. {failing(problem, evaluator(middle))}"
+            f"No start of {_named(table, searched)} could be simulated. {failing(problem, evaluator(middle), middle)}"
             " Look at what is known and at [solver], or write a start for each."
         )
     outcomes = tried(starts)
@@ -130,7 +131,7 @@ def search(problem: Problem, evaluator: Evaluator, limits: FitLimits, on_iterati
     how = f"the starts of {_named(table, searched)} come from the data: {starting.describe(len(starts))}" if searched.size else ""
     remarks += [*_other_optima(problem, best, outcomes), *_run_away(problem, best)]
     if best.status in (Status.NOT_CONVERGED, Status.NOT_MOVED) and best.failed is not None:
-        reason = f"next to where it ended not everything can be simulated. {failing(problem, evaluator(best.failed))}"
+        reason = f"next to where it ended not everything can be simulated. {failing(problem, evaluator(best.failed), best.failed)}"
         best = replace(best, message=f"{best.message}; {reason}".rstrip("."))
         remarks.append(f"The search could not go on: {reason}")
     else:
@@ -138,18 +139,20 @@ def search(problem: Problem, evaluator: Evaluator, limits: FitLimits, on_iterati
     return Found(problem, best, searched, how, tuple(remarks))
 
 
-def failures(problem: Problem, evaluation: Evaluation) -> Iterator[tuple[str, str]]:
-    """The experiments that could not be simulated, and how they ended."""
+def failures(problem: Problem, evaluation: Evaluation, theta: np.ndarray) -> Iterator[tuple[str, str]]:
+    """The experiments that could not be simulated at free coordinates, how they ended, and of the first few why."""
     unit = problem.campaign.time_unit if problem.timed else None
-    ended = zip(problem.campaign.experiments, np.asarray(evaluation.status), np.asarray(evaluation.t_reached), strict=True)
-    for name, status, reached in ended:
+    why = reasons(problem, problem.table.values(theta), evaluation.status, evaluation.t_reached)
+    ended = zip(problem.campaign.experiments, np.asarray(evaluation.status), np.asarray(evaluation.t_reached), why, strict=True)
+    for name, status, reached, reason in ended:
         if not Status(int(status)).ok:
-            yield name, how_ended(Status(int(status)), 0.0 if unit is None else unit.from_si(reached), "" if unit is None else unit.text)
+            said = how_ended(Status(int(status)), 0.0 if unit is None else unit.from_si(reached), "" if unit is None else unit.text)
+            yield name, f"{said}; {reason}" if reason else said
 
 
-def failing(problem: Problem, evaluation: Evaluation) -> str:
+def failing(problem: Problem, evaluation: Evaluation, theta: np.ndarray) -> str:
     """A sentence about the experiments that could not be simulated, and why."""
-    failed = [f"'{name}' ({ended})" for name, ended in failures(problem, evaluation)]
+    failed = [f"'{name}' ({ended})" for name, ended in failures(problem, evaluation, theta)]
     listed = ", ".join(failed[:5]) + (f" and {len(failed) - 5} more" if len(failed) > 5 else "")
     return f"Experiments that fail: {listed}." if failed else "A formula gives a value that is not finite."
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 
 import jax
@@ -10,16 +9,17 @@ import jax.numpy as jnp
 import numpy as np
 import xarray as xr
 
-from kinetix.errors import KinetixWarning, ParameterError, StudyError
+from kinetix.errors import ParameterError, StudyError
 from kinetix.estimation import Bounds, init, update
 from kinetix.estimation.determination import null_directions
 from kinetix.precision import float64
 from kinetix.results import SimulationFacts, simulation_tree
 from kinetix.results.phrases import listing, plain
-from kinetix.simulation import predict
+from kinetix.simulation import Prediction, predict
 from kinetix.status import Status
 from kinetix.studies import starting
 from kinetix.studies.describing import Row, describe_experiments, describe_model
+from kinetix.studies.diagnosing import reasons
 from kinetix.studies.evaluator import Evaluator
 from kinetix.studies.problem import Problem, conditions_without_effect
 from kinetix.studies.provenance import condition_columns, provenance
@@ -36,14 +36,10 @@ SHARE = 0.05
 
 def simulate_problem(problem: Problem) -> xr.DataTree:
     """Responses at the start values of the parameters, at the data's or the given conditions and times."""
-    unknown = starting.missing(problem.table)
-    if unknown.size:
-        names = listing([problem.table.names[i] for i in unknown])
-        raise ParameterError(f"{names}: no value to simulate with. Write a quantity, or a start.")
+    require_values(problem)
     if problem.timed and not problem.campaign.rows_read and not problem.campaign.times.any():
         raise StudyError('No times to simulate. Write times = "0:60:61 min" under [simulate]; in Python times="0:60:61 min".')
-    with float64():
-        prediction = jax.jit(predict)(problem.model, jnp.asarray(problem.table.start), problem.lanes)
+    prediction = predicted(problem)
     shown = problem.table.listed
     return simulation_tree(
         SimulationFacts(
@@ -60,6 +56,7 @@ def simulate_problem(problem: Problem) -> xr.DataTree:
             experiment_status=tuple(Status(int(status)) for status in np.asarray(prediction.status)),
             experiment_steps=np.asarray(prediction.steps, dtype=np.int64),
             experiment_reached_si=np.asarray(prediction.t_reached),
+            experiment_why=reasons(problem, problem.table.start, prediction.status, prediction.t_reached),
             conditions=condition_columns(problem.campaign),
             notes=problem.campaign.notes,
             provenance=provenance(problem),
@@ -67,20 +64,40 @@ def simulate_problem(problem: Problem) -> xr.DataTree:
     )
 
 
+def require_values(problem: Problem) -> None:
+    """That every parameter has a value to simulate with.
+
+    Raises:
+        ParameterError: some have none.
+    """
+    unknown = starting.missing(problem.table)
+    if unknown.size:
+        names = listing([problem.table.names[i] for i in unknown])
+        raise ParameterError(f"{names}: no value to simulate with. Write a quantity, or a start.")
+
+
+def predicted(problem: Problem) -> Prediction:
+    """All responses at the start values of the parameters."""
+    with float64():
+        call = predict if problem.model.method else jax.jit(predict)
+        return call(problem.model, jnp.asarray(problem.table.start), problem.lanes)
+
+
 def at_times(problem: Problem, times: np.ndarray, unit: Unit) -> Problem:
     """The problem with every experiment followed at these times, s, in place of those of its data; nothing is measured then.
 
-    Warns where a temperature program of the data ends before the last time: its last temperature stays.
+    Raises:
+        StudyError: a temperature program of the data ends before the last time.
     """
     lanes, responses = len(problem.campaign.experiments), len(problem.responses)
     shape = (lanes, len(times), responses)
-    for name, (nodes, _) in problem.campaign.programs.items():
-        if nodes.max(axis=1).min() < times.max():
-            warnings.warn(
-                f"{name} was measured up to {float(unit.from_si(nodes.max(axis=1).min())):.6g} {unit.text} and is simulated up to"
-                f" {float(unit.from_si(times.max())):.6g} {unit.text}: the last {name} of each experiment is kept to the end.",
-                KinetixWarning,
-                stacklevel=2,
+    for name, (nodes, values) in problem.campaign.programs.items():
+        ends = nodes[np.ptp(values, axis=1) > 0].max(axis=1).min()
+        if ends < times.max():
+            raise StudyError(
+                f"{name} was measured up to {float(unit.from_si(ends)):.6g} {unit.text} and is simulated up to"
+                f" {float(unit.from_si(times.max())):.6g} {unit.text}. End [simulate] times there, or add a row to the data that"
+                f" states {name} at the last time."
             )
     tiled = np.tile(times, (lanes, 1))
     nothing = np.zeros((*shape[:2], len(problem.campaign.responses)))
@@ -140,9 +157,13 @@ def check_problem(problem: Problem) -> list[str]:
     unknown = starting.missing(problem.table)
     if unknown.size:
         return [*lines, f"to be found from the data: starts of {listing([problem.table.names[i] for i in unknown])}"]
-    evaluation = Evaluator(problem)(problem.table.free_start())
+    if problem.model.method:
+        lines.append(f"{problem.model.method} integrates for kinetix simulate; a fit needs derivatives, which it does not give")
+        problem = replace(problem, model=replace(problem.model, method=""))
+    start = problem.table.free_start()
+    evaluation = Evaluator(problem)(start)
     R = np.asarray(evaluation.R)
-    for name, ended in failures(problem, evaluation):
+    for name, ended in failures(problem, evaluation, start):
         lines.append(f"attention: experiment '{name}' cannot be simulated at the start: {ended}")
     if not np.isfinite(R).all():
         return [*lines, "attention: the gradient at the start is not finite"]

@@ -164,3 +164,56 @@ def test_values_that_do_not_belong_to_the_study(place):
     assert problem.endswith(
         "profiles.nc: expected the result of a fit (of kinetix.fit, or read_tree of a fit.nc), found the result of a simulation."
     )
+
+
+AUTOCATALYSIS = """\
+schema = 1
+title = "Autocatalysis"
+
+[reactions]
+r1 = { equation = "A + 2 B -> 3 B", k = "1 L^2/mol^2/s" }
+
+[reactor]
+type = "cstr"
+
+[conditions]
+feed = { A = "1 mol/L", B = "0.05 mol/L" }
+tau = "5 s"
+"""
+
+
+def test_all_states_of_a_tank(place):
+    """Roots of tau A (1.05 - A)^2 = 1 - A; turning points where 2 A^2 - 3 A + 1.05 = 0."""
+    (place / "tank.toml").write_text(AUTOCATALYSIS, encoding="utf-8")
+    result = run("simulate", "tank.toml", "--all-states", "--out", "states.nc")
+    assert result.exit_code == 0, result.stderr
+    title, _, header, *rows = result.stdout.splitlines()
+    assert title == "Autocatalysis"
+    assert header.split() == ["A", "[mol/L]", "B", "[mol/L]", "stable", "eigenvalue", "[1/s]", "from", "the", "feed"]
+    A = np.sort(np.roots([5, -10.5, 5 * 1.05**2 + 1, -1]).real)[::-1]
+    assert [row.split()[:3] for row in rows[:3]] == [
+        [f"{a:.5g}", f"{1.05 - a:.5g}", word] for a, word in zip(A, ("yes", "no", "yes"), strict=True)
+    ]
+    assert [row.split()[4:] for row in rows[:3]] == [["reached"], [], []]
+    turn = np.roots([2, -3, 1.05])
+    taus = sorted((1 - turn) / (turn * (1.05 - turn) ** 2))
+    assert f"states appear or vanish at tau = {taus[0]:.5g} and {taus[1]:.5g} s" in result.stdout
+    tree = read_tree(place / "states.nc")
+    np.testing.assert_allclose(tree["states/concentration"].sel(species="A"), A, rtol=1e-10)
+    np.testing.assert_allclose(tree["simulation/predicted"].sel(response="A").values, [[A[0]]], rtol=1e-10)
+
+
+def test_all_states_of_rows_name_the_experiment(place):
+    text = AUTOCATALYSIS.replace('tau = "5 s"\n', '\n[data]\nfiles = ["taus.csv"]\n')
+    (place / "tank.toml").write_text(text, encoding="utf-8")
+    (place / "taus.csv").write_text("tau [s]\n1\n5\n", encoding="utf-8")
+    result = run("simulate", "tank.toml", "--all-states")
+    assert result.exit_code == 0, result.stderr
+    assert [row.split()[0] for row in result.stdout.splitlines()[3:7]] == ["1", "2", "2", "2"]
+    assert "experiment '2': states appear or vanish at tau = " in result.stdout
+
+
+def test_all_states_of_a_batch_are_refused(place):
+    (place / "batch.toml").write_text(BATCH, encoding="utf-8")
+    result = run("simulate", "batch.toml", "--all-states")
+    assert result.exit_code == 1 and "one stirred tank, found a batch reactor" in errors(result)[0]

@@ -58,3 +58,17 @@ def test_first_calls_of_ensembles_are_taken_apart():
     for row in ("empty cache", "warm cache", " 3 species"):
         assert re.search(rf"^{row} .*: trace \S+, compile \S+, run \S+; CPU \S+; before that, import \S+$", told, re.MULTILINE), row
     assert len(re.findall(r"^goal: trace and compile", told, re.MULTILINE)) == 2
+
+
+@pytest.mark.slow
+def test_each_digit_costs_more_steps_and_all_solvers_find_the_same_states():
+    """Steps and errors, which do not depend on the clock: the error follows the tolerance, Radau and LSODA end where kinetix does."""
+    told = output(str(BENCHMARKS / "work_precision.py"), "--quick", "--rounds", "1")
+    rows = re.findall(r"^\| (1e-\d\d) \| (.*) \|$", told, re.MULTILINE)
+    assert [rtol for rtol, _ in rows] == ["1e-03", "1e-06", "1e-09"] * 2
+    for first in (0, 3):
+        solves = [[cell.split(", ") for cell in cells.split(" | ")] for _, cells in rows[first : first + 3]]
+        for solver in range(3):
+            errors, steps = ([float(row[solver][i]) for row in solves] for i in (0, 1))
+            assert errors[0] > errors[1] > errors[2] and steps[0] < steps[1] < steps[2]
+            assert errors[2] < 1e-5

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from kinetix.plots import FIGURES, figures
-from kinetix.results import Condition, fit_tree
+from kinetix.results import Condition, branches_dataset, fit_tree
 from kinetix.units import parse_unit
-from tests.results.examples import single_facts, steady_facts, timed_facts
+from tests.results.examples import autocatalytic_tank, single_facts, steady_facts, timed_facts
 
 
 def png(figure) -> bytes:
@@ -150,6 +150,30 @@ def test_an_experiment_without_a_prediction_leaves_the_others_drawn():
         png(figure)
     nothing = replace(broken, predicted_si=np.full_like(predicted, np.nan), weighted_residuals=np.full_like(predicted, np.nan))
     assert set(figures(fit_tree(nothing))) == {"profiles", "arrhenius"}
+
+
+def test_steady_states_are_solid_where_stable_and_dashed_between_their_turning_points():
+    facts = autocatalytic_tank()
+    data = branches_dataset(facts)
+    drawn = figures(data)
+    assert list(drawn) == ["branches"]
+    (panel,) = drawn["branches"].axes  # the temperature is the same all along; X is drawn, not A and B
+    assert (panel.get_xlabel(), panel.get_ylabel(), panel.get_xscale()) == ("tau [min]", "X [%]", "log")
+    lines = [line for line in panel.get_lines() if line.get_marker() == "None"]
+    assert [line.get_linestyle() for line in lines] == ["-", "--", "-"] * 2
+    turns = [line.get_xdata() for line in panel.get_lines() if line.get_marker() == "^"]
+    fold = data["point_kind"].values[data["point_curve"] == 0] == "fold"
+    np.testing.assert_allclose(turns[0], data["point_along"].values[data["point_curve"] == 0][fold])
+    filled = [line for line in panel.get_lines() if line.get_marker() == "o" and line.get_markersize() == 6]
+    shown = [(line.get_xdata().tolist(), line.get_ydata().tolist()) for line in filled]
+    wanted, X = data["wanted"].values, data["predicted"].values[:, 0]
+    expected = []
+    for i, name in enumerate(data["experiment"].values):
+        for kind in (data["stable"].values, ~data["stable"].values):
+            here = (data["state_experiment"].values == name) & kind
+            expected.append(([wanted[i]] * here.sum(), X[here].tolist()))
+    assert shown == expected
+    assert png(drawn["branches"]).startswith(b"\x89PNG") and "Colours: short, long." in drawn["branches"].get_label()
 
 
 def test_importing_the_room_imports_no_matplotlib_and_drawing_no_pyplot():

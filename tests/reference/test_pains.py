@@ -1,10 +1,13 @@
 """Small inputs on which tools fail in practice (cases o01 to o17 of the pains), each with its right answer and its tolerance."""
 
+import re
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy.optimize import brentq
 from scipy.stats import t as student
 
 import kinetix as kx
@@ -15,8 +18,20 @@ from kinetix.results import fit_tree
 from kinetix.simulation import all_responses
 from kinetix.solvers import System, integrate_ensemble
 from kinetix.status import Status
-from kinetix.studies import arrhenius_study, build_problem, describe_problem, fit_problem, parse_study
+from kinetix.studies import (
+    all_states_of,
+    arrhenius_study,
+    at_times,
+    build_problem,
+    describe_problem,
+    fit_problem,
+    parse_study,
+    simulate_problem,
+)
+from kinetix.units import parse_unit
 from tests.reference.studies import fit, parameters, problem, simulate, simulated, statistic, unit
+
+SECONDS = parse_unit("s")
 
 
 def text(case, file="data.csv"):
@@ -50,6 +65,9 @@ def test_o01_out_of_steps_is_no_number(data):
     limited, whole = simulate(robertson(solver={"max_steps": 20})), simulate(robertson())
     statuses = [Status(int(tree["simulation"]["status"].item())) for tree in (limited, whole)]
     assert statuses[0] is Status.STEP_LIMIT
+    assert re.search(
+        r"the largest error is in [ABC]; the fastest reaction there is r[23] \(time scale", limited["simulation"]["why"].item()
+    )
     check(case, "limited_run_status_is_success", statuses[0].ok)
     check(case, "default_run_status_is_success", statuses[1].ok)
     assert np.isnan(limited["simulation"]["predicted"].values).all()
@@ -294,6 +312,41 @@ def test_o07_the_error_model_decides(part, side, sections, data):
     assert result["predictions"]["response"].values.tolist() == [side]  # the choice is written in the result
 
 
+# ------------------------------------------------------------------------------------------- o09: a pulse of the temperature
+
+
+def pulse(**data):
+    reactions = {"r1": {"equation": "A -> P", "A": "1e5 1/s", "Ea": "60 kJ/mol"}}
+    return batch(reactions, {"A": "1 mol/L", "default": "0 mol/L"}, data=data)
+
+
+def test_o09_a_short_pulse_is_not_stepped_over(data):
+    case = data("o09-pulse")
+    put = problem(pulse(held=["T"]), text(case, "temperature.csv"), responses=all_responses)
+    found = simulated(simulate_problem(at_times(put, np.array([4999.0, 1e4]), SECONDS)), "A")[0]
+    check(case, "A(4999 s)", found[0])
+    check(case, "A(1e4 s)", found[1])
+
+
+def test_o09_the_reading_of_the_column_is_told(data):
+    table = text(data("o09-pulse"), "temperature.csv")
+    straight, steps = "linear between the rows that state it", "each value holds until the next row that states one"
+    for study, words in ((pulse(held=["T"]), steps), (pulse(), straight)):
+        assert any(note.endswith(f"changes within experiment table1: {words}.") for note in problem(study, table).campaign.notes)
+    assert "T: as measured over time, each value until the next reading" in describe_problem(problem(pulse(held=["T"]), table))
+
+
+def test_o09_a_profile_that_ends_too_early_is_refused(data):
+    put = problem(pulse(held=["T"]), text(data("o09-pulse"), "temperature.csv"))
+    with pytest.raises(InputError, match=r"T was measured up to 10000 s and is simulated up to 20000 s\. End \[simulate\] times there"):
+        at_times(put, np.array([0.0, 2e4]), SECONDS)
+
+
+def test_o09_only_the_temperature_can_be_held(data):
+    with pytest.raises(InputError, match="'P' cannot be held: only T may change within an experiment"):
+        problem(pulse(held=["P"]), text(data("o09-pulse"), "temperature.csv"))
+
+
 # --------------------------------------------------------------------------------------------------- o10: double precision
 
 
@@ -469,18 +522,34 @@ SCHEME = System(_scheme, autonomous=True)
 
 
 def test_o15_the_feed_leads_to_the_cold_branch(data):
-    """Adiabatic rise 200 K. The middle state is never the answer; all of them at once is not there yet."""
+    """Adiabatic rise 200 K. The middle state is never the answer."""
     case = data("o15-three-steady-states")
-    study = {
-        "reactions": {"r1": {"equation": "A -> P", "A": "4.7e8 1/s", "Ea": "80 kJ/mol", "dHr": "-100 kJ/mol"}},
-        "reactor": {"type": "cstr"},
-        "energy": {"type": "adiabatic", "heat_capacity": "500 kJ/m^3/K"},
-        "conditions": {"tau": "60 s", "T_feed": "300 K", "feed": {"A": "1 mol/L", "P": "0 mol/L"}},
-    }
-    tree = simulate(study)
+    tree = simulate(THREE_STATES)
     cold, _, _ = entry(case, "T of steady states, K")
     assert_allclose(simulated(tree, "T"), [[cold]], rtol=1e-7)
     assert_allclose(simulated(tree, "P"), [[entry(case, "conversions")[0]]], rtol=1e-6)
+
+
+def test_o15_all_three_are_told_with_the_branch_from_the_feed(data):
+    """Turning points: tau = X/((1 - X) k(T)) with T = 300 K + 200 K X, where its logarithm has no slope."""
+    case = data("o15-three-steady-states")
+    states = all_states_of(problem(THREE_STATES, responses=all_responses))
+    check(case, "T of steady states, K", states["T"])
+    check(case, "conversions", states["concentration"].sel(species="P"))
+    assert states["stable"].values.tolist() == entry(case, "stable")
+    assert states["reached_from_feed"].values.tolist() == [True, False, False]
+    X = np.array([brentq(lambda X: 1 / (X * (1 - X)) - 80e3 / GAS_CONSTANT * 200 / (300 + 200 * X) ** 2, *ends) for ends in THIRDS])
+    expected = X / ((1 - X) * 4.7e8 * np.exp(-80e3 / GAS_CONSTANT / (300 + 200 * X)))
+    assert_allclose(np.sort(states["point_along"].values[states["point_kind"] == "fold"]), np.sort(expected), rtol=1e-9)
+
+
+THIRDS = ((0.001, 0.4), (0.4, 0.99))
+THREE_STATES = {
+    "reactions": {"r1": {"equation": "A -> P", "A": "4.7e8 1/s", "Ea": "80 kJ/mol", "dHr": "-100 kJ/mol"}},
+    "reactor": {"type": "cstr"},
+    "energy": {"type": "adiabatic", "heat_capacity": "500 kJ/m^3/K"},
+    "conditions": {"tau": "60 s", "T_feed": "300 K", "feed": {"A": "1 mol/L", "P": "0 mol/L"}},
+}
 
 
 # --------------------------------------------------------------------------------------------- o16: a gas that grows on its way

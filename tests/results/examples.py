@@ -9,7 +9,7 @@ from scipy.optimize import least_squares
 from scipy.special import chdtrc, stdtrit
 
 from kinetix.constants import GAS_CONSTANT
-from kinetix.results.facts import Condition, Curve, Dense, Derived, FitFacts, SimulationFacts
+from kinetix.results.facts import BranchFacts, Condition, Curve, Dense, Derived, FitFacts, SimulationFacts
 from kinetix.status import Status
 from kinetix.units import Unit, parse_unit
 
@@ -303,4 +303,63 @@ def simulated_tank() -> SimulationFacts:
         experiment_status=(Status.SUCCESS,),
         experiment_steps=np.array([4]),
         experiment_reached_si=np.zeros(1),
+    )
+
+
+def autocatalytic_tank() -> BranchFacts:
+    """A + 2 B -> 3 B with k = 1 L^2/mol^2/s in two tanks of tau = 5 s and 20 s; the feed is 1 mol/L of A and 0.05 mol/L of B.
+
+    With s = 1.05 mol/L the states are roots of tau A (s - A)^2 = 1 - A, and disturbances grow by -1/tau - (s - A)^2 + 2 A (s - A).
+    """
+    total, species = 1.05, (parse_unit("mol/L"), parse_unit("mol/L"))
+    taus = np.array([5.0, 20.0])
+    roots = [np.roots([tau, -2 * total * tau, total**2 * tau + 1, -1]) for tau in taus]
+    A = np.concatenate([np.sort(one[np.abs(one.imag) < 1e-9].real)[::-1] for one in roots])
+    owner = np.repeat([0, 1], [int(np.count_nonzero(np.abs(one.imag) < 1e-9)) for one in roots])
+
+    def growth(A: np.ndarray, tau: np.ndarray) -> np.ndarray:
+        return -1 / tau - (total - A) ** 2 + 2 * A * (total - A)
+
+    along = np.linspace(0.999, 0.01, 400)
+    tau_along = (1 - along) / (along * (total - along) ** 2)
+    stable_along = growth(along, tau_along) < 0
+    turns = np.flatnonzero(stable_along[1:] != stable_along[:-1])
+    kinds = ["fold" if i in turns else "" for i in range(along.size)]
+    states = growth(A, taus[owner])
+    fine = Status.SUCCESS
+    return BranchFacts(
+        title="Autocatalysis",
+        experiments=("short", "long"),
+        along="tau",
+        along_unit=parse_unit("min"),
+        loading_unit=parse_unit("min"),
+        species=("A", "B"),
+        species_units=species,
+        responses=("X",),
+        response_units=(parse_unit("%"),),
+        T_unit=parse_unit("degC"),
+        wanted_si=taus,
+        feed_status=(fine, fine),
+        starts=np.array([193, 193]),
+        starts_converged=np.array([190, 193]),
+        state_experiment=owner,
+        state_c_si=1000 * np.stack([A, total - A], axis=1),
+        state_T_si=np.full(A.size, 350.0),
+        state_responses_si=(1 - A)[:, None],
+        state_eigenvalues_si=states[:, None].astype(complex),
+        state_stable=states < 0,
+        state_reached=np.array([i == list(owner).index(experiment) for i, experiment in enumerate(owner)]),
+        state_residual=np.zeros(A.size),
+        state_status=(fine,) * A.size,
+        curve_experiment=np.array([0, 1]),
+        curve_closed=np.array([False, False]),
+        curve_status=(fine, fine),
+        point_experiment=np.repeat([0, 1], along.size),
+        point_curve=np.repeat([0, 1], along.size),
+        point_along_si=np.tile(tau_along, 2),
+        point_c_si=1000 * np.tile(np.stack([along, total - along], axis=1), (2, 1)),
+        point_T_si=np.full(2 * along.size, 350.0),
+        point_responses_si=np.tile((1 - along)[:, None], (2, 1)),
+        point_stable=np.tile(stable_along, 2),
+        point_kind=tuple(kinds) * 2,
     )

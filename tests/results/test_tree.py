@@ -4,12 +4,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import xarray as xr
 
-from kinetix.results import VARIABLES, Condition, FitFacts, fit_tree, simulation_tree
+from kinetix.io import read_tree, write_tree
+from kinetix.results import VARIABLES, Condition, FitFacts, branches_dataset, fit_tree, simulation_tree
 from kinetix.results.schema import ATTRIBUTES
 from kinetix.status import Status
 from kinetix.units import parse_unit
-from tests.results.examples import TRUE, batch, simulated_batch, simulated_tank, single_facts, steady_facts, timed_facts
+from tests.results.examples import TRUE, autocatalytic_tank, batch, simulated_batch, simulated_tank, single_facts, steady_facts, timed_facts
 
 LISTED = {(row.group, row.name): row for row in VARIABLES}
 
@@ -28,6 +30,7 @@ EVERY = {
 TREES = {name: fit_tree(facts) for name, facts in EVERY.items()} | {
     "simulated batch": simulation_tree(simulated_batch()),
     "simulated tank": simulation_tree(simulated_tank()),
+    "all states": xr.DataTree.from_dict({"states": branches_dataset(autocatalytic_tank())}),
 }
 
 
@@ -53,7 +56,7 @@ def test_attributes_are_text_or_numbers(tree):
     values = list(tree.attrs.values())
     values += [value for group in tree.children.values() for found in group.variables.values() for value in found.attrs.values()]
     assert {type(value) for value in values} <= {str, int, float}
-    assert "simulation" in tree.children or set(ATTRIBUTES) <= set(tree.attrs)
+    assert {"simulation", "states"} & set(tree.children) or set(ATTRIBUTES) <= set(tree.attrs)
 
 
 def test_values_are_in_the_units_of_the_user():
@@ -179,3 +182,22 @@ def test_a_steady_state_has_no_time_and_no_group_that_does_not_apply():
     assert "t" not in tree["simulation"].to_dataset().variables
     np.testing.assert_allclose(tree["simulation"]["predicted"], [[[50.0]]])
     assert tree["simulation"]["predicted"].attrs["units"] == "%"
+
+
+def test_all_states_are_told_in_the_units_of_the_user():
+    facts = autocatalytic_tank()
+    data = branches_dataset(facts)
+    assert data.attrs["along"] == "tau" and data["state_experiment"].values.tolist() == ["short"] * 3 + ["long"] * (data.sizes["state"] - 3)
+    np.testing.assert_allclose(data["concentration"], facts.state_c_si / 1000)
+    np.testing.assert_allclose(data["predicted"], 100 * facts.state_responses_si)
+    np.testing.assert_allclose(data["T"], 76.85)
+    np.testing.assert_allclose(data["wanted"], [5 / 60, 20 / 60])
+    np.testing.assert_allclose(data["eigenvalue_real"], 60 * facts.state_eigenvalues_si.real)
+    units = [data[name].attrs["units"] for name in ("concentration", "predicted", "T", "point_along", "eigenvalue_imag")]
+    assert units == ["mol/L", "%", "degC", "min", "1/min"]
+    assert "5 not converged" in data["status"].attrs["meanings"]
+
+
+def test_all_states_come_back_from_a_file(tmp_path):
+    tree = xr.DataTree.from_dict({"states": branches_dataset(autocatalytic_tank())})
+    assert read_tree(write_tree(tree, tmp_path / "states.nc")).identical(tree)

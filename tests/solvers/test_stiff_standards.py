@@ -1,49 +1,23 @@
 """Standard stiff problems of kinetics by both programs: published end points, and SciPy's Radau where there is none at hand.
 
-HIRES: E. Schäfer, J. Math. Biology 2, 41 (1975). E5: W. H. Enright, T. E. Hull and B. Lindberg, BIT 15, 10 (1975). Both with the numbers of
-E. Hairer and G. Wanner, Solving Ordinary Differential Equations II, section IV.10. OREGO: R. J. Field and R. M. Noyes, J. Chem. Phys. 60,
-1877 (1974).
+The problems and their sources stand in `benchmarks/shared/stiff_problems.py`, beside the benchmark that uses them as well.
 """
 
 from __future__ import annotations
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
-from kinetix.solvers import Options, System, integrate, integrate_ensemble
+from benchmarks.shared import stiff_problems
+from kinetix.solvers import Options, integrate, integrate_ensemble
 from kinetix.status import Status
 
 pytestmark = pytest.mark.usefixtures("x64")
 
 
-def _hires(t, y, k):
-    linear = np.zeros((8, 8))
-    linear[0, :3] = -1.71, 0.43, 8.32
-    linear[1, :2] = 1.71, -8.75
-    linear[2, 2:5] = -10.03, 0.43, 0.035
-    linear[3, 1:4] = 8.32, 1.71, -1.12
-    linear[4, 4:7] = -1.745, 0.43, 0.43
-    linear[5, 3:7] = 0.69, 1.71, -0.43, 0.69
-    linear[6, 6] = -1.81
-    linear[7, 6] = 1.81
-    source, exchange = np.array([0.0007, *[0.0] * 7]), np.array([0.0, 0.0, 0.0, 0.0, 0.0, -1.0, 1.0, -1.0])
-    return linear @ y + source + exchange * (k * y[5] * y[7])
-
-
-def _e5(t, y, A):
-    B, C, M = 1.1e7, 1.13e3, 1e6
-    r1, r2, r3, r4 = A * y[0], B * y[0] * y[2], M * C * y[1] * y[2], C * y[3]
-    return jnp.stack([-r1 - r2, r1 - r3, r1 - r2 - r3 + r4, r2 - r4])
-
-
-def _oregonator(t, y, s):
-    return jnp.stack([s * (y[1] + y[0] - y[0] * y[1] - 8.375e-6 * y[0] ** 2), (y[2] - (1 + y[0]) * y[1]) / s, 0.161 * (y[0] - y[2])])
-
-
-HIRES, E5, OREGONATOR = (System(rhs, autonomous=True) for rhs in (_hires, _e5, _oregonator))
+HIRES, E5, OREGONATOR = (problem.system for problem in (stiff_problems.HIRES, stiff_problems.E5, stiff_problems.OREGONATOR))
 
 
 def both(system, y0, parameter, times, options):
