@@ -85,7 +85,10 @@ ReactorType = Annotated[
 Density = Annotated[
     str | None,
     typer.Option(
-        "--density", metavar="KIND", help="Of a plug_flow reactor: constant, or ideal_gas (at constant T and P).", show_default=False
+        "--density",
+        metavar="KIND",
+        help="cstr, plug_flow: constant or ideal_gas; batch: constant, gas_at_constant_volume or gas_at_constant_pressure.",
+        show_default=False,
     ),
 ]
 Starts = Annotated[

@@ -17,10 +17,13 @@ Spellings (`_`, `.` and a space are the same in them; A stands for any species, 
     rate[A]       rate_A, r_A; also rate and r where the model has one reaction
     conversion    X
     T             temperature, temp, Temperatur, température, temperatura
-    T_feed        T0, T_in, feed temperature, inlet temperature (with an energy balance; T is then a response)
+    T_feed        T_in, feed temperature, inlet temperature (with an energy balance; T is then a response); also T0 where rows are
+                  steady states
     T_initial     T0, initial temperature (the same where rows are times)
-    T_coolant     T_jacket, coolant temperature, jacket temperature
+    T_coolant     coolant temperature; also T_jacket and jacket temperature where the jacket's temperature is no response
+    T_jacket      jacket temperature (where it is a response, which starts at T_jacket_initial, T_jacket0)
     P             pressure
+    P_total       P, pressure, total pressure (of a gas at constant volume, a response)
     tau           residence time
     t_on_stream   time on stream, TOS
     sigma         sd, std (of every response)
@@ -96,12 +99,16 @@ class Spellings:
             yield Meaning("sigma"), word
         for word in ("species", "component"):
             yield Meaning("label"), word
+        jacket = "T_jacket" in vocabulary.responses
         common = {
             "T": ("temperature", "temp", "Temperatur", "température", "temperatura"),
-            "T_feed": ("T0", "T_in", "feed temperature", "inlet temperature"),
+            "T_feed": (*(() if vocabulary.timed else ("T0",)), "T_in", "feed temperature", "inlet temperature"),
             "T_initial": ("T0", "initial temperature"),
-            "T_coolant": ("T_jacket", "coolant temperature", "jacket temperature"),
+            "T_coolant": ("coolant temperature", *(() if jacket else ("T_jacket", "jacket temperature"))),
+            "T_jacket": ("jacket temperature",),
+            "T_jacket_initial": ("T_jacket0",),
             "P": ("pressure",),
+            "P_total": ("P", "pressure", "total pressure"),
             "tau": ("residence time",),
             "t_on_stream": ("time on stream", "TOS"),
             "conversion": ("X",),

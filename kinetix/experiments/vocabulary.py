@@ -56,6 +56,7 @@ _CONDITIONS = {
     "T_feed": "the temperature of the feed T_feed",
     "T_initial": "the temperature at time zero T_initial",
     "T_coolant": "the temperature of the coolant T_coolant",
+    "T_jacket_initial": "the temperature of the jacket at time zero T_jacket_initial",
     "P": "the pressure P",
     "tau": "the residence time tau",
     "t_on_stream": "the time on stream t_on_stream",

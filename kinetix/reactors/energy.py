@@ -1,7 +1,7 @@
 """Energy rules: what the temperature of a reactor is, and with it the constants of its rate laws.
 
-An energy rule is a pytree with `at(t) -> (T, constants)`. Where the temperature is a state, `Heat` holds what its balance needs, and
-the rule at one moment is `Isothermal` at the temperature of the state.
+An energy rule is a pytree with `at(t, own) -> (T, constants)`, where `own` are the temperatures that are states. `Heat` holds what their
+balances need.
 
 H. S. Fogler, Elements of Chemical Reaction Engineering (5th ed., 2016), chapters 11 to 13.
 """
@@ -15,18 +15,16 @@ from typing import Any, NamedTuple, Protocol
 import jax
 import jax.numpy as jnp
 
+from kinetix.constants import GAS_CONSTANT
 from kinetix.rates import Thermal, constants_at
 from kinetix.units import POWER, TEMPERATURE, VOLUME, Dimension
-
-NEGLIGIBLE = 1e-12
-"""Of a temperature, as an absolute tolerance: the relative tolerance decides."""
 
 
 class EnergyRule(Protocol):
     """What a balance asks of an energy rule."""
 
-    def at(self, t: jax.Array) -> tuple[jax.Array, jax.Array]:
-        """Temperature (K) and constants (SI, (constant,)) at the time t (s)."""
+    def at(self, t: jax.Array, own: jax.Array) -> tuple[jax.Array, jax.Array]:
+        """Temperature (K) and constants (SI, (constant,)) at the time t (s), from the temperatures that are states, (0, 1 or 2,)."""
         ...
 
 
@@ -41,8 +39,8 @@ class Isothermal(NamedTuple):
     T: jax.Array
     constants: jax.Array
 
-    def at(self, t: jax.Array) -> tuple[jax.Array, jax.Array]:
-        del t
+    def at(self, t: jax.Array, own: jax.Array) -> tuple[jax.Array, jax.Array]:
+        del t, own
         return self.T, self.constants
 
 
@@ -50,7 +48,7 @@ class Programmed(NamedTuple):
     """Measured or prescribed temperature, linear between its nodes and constant outside them.
 
     Attributes:
-        times: s, (node,), not decreasing.
+        times: s, (node,), not decreasing; the temperature has kinks there.
         temperatures: K, (node,).
         thermal: constants as functions of temperature.
     """
@@ -59,29 +57,42 @@ class Programmed(NamedTuple):
     temperatures: jax.Array
     thermal: Thermal
 
-    def at(self, t: jax.Array) -> tuple[jax.Array, jax.Array]:
+    def at(self, t: jax.Array, own: jax.Array) -> tuple[jax.Array, jax.Array]:
+        del own
         T = jnp.interp(t, self.times, self.temperatures)
         return T, constants_at(self.thermal, T)
 
 
-class Given(NamedTuple):
-    """The temperature of a lane that is not computed: constant, or a program.
+class Heated(NamedTuple):
+    """A temperature that follows from an energy balance, as a state.
 
     Attributes:
-        rule: the energy rule.
-        nodes: times at which the temperature has a kink, s, (node,); None where it is constant.
+        thermal: constants as functions of temperature.
+        heat: of reaction, capacities, and exchange.
     """
 
-    rule: EnergyRule
-    nodes: jax.Array | None
+    thermal: Thermal
+    heat: Heat
+
+    def at(self, t: jax.Array, own: jax.Array) -> tuple[jax.Array, jax.Array]:
+        del t
+        return own[0], self.constants(own[0])
+
+    def constants(self, T: jax.Array) -> jax.Array:
+        """At the temperature T."""
+        return constants_at(self.thermal, T)
 
 
-def given_temperature(lane: Mapping[str, Any], thermal: Thermal, stretch: jax.Array | float = 1.0) -> Given:
-    """From `T`, or from `program_times` and `program_T`, of a lane; at times that are `stretch` times as long."""
+def energy_rule(lane: Mapping[str, Any], thermal: Thermal, stretch: jax.Array | float = 1.0) -> EnergyRule:
+    """From `heat`, from `program_times` and `program_T`, or from `T` of a lane; in times that are `stretch` times as long."""
+    if "heat" in lane:
+        return Heated(thermal, lane["heat"].stretched(stretch))
     if "program_T" in lane:
-        rule = Programmed(lane["program_times"] * stretch, lane["program_T"], thermal)
-        return Given(rule, rule.times)
-    return Given(Isothermal(lane["T"], constants_at(thermal, lane["T"])), None)
+        return Programmed(lane["program_times"] * stretch, lane["program_T"], thermal)
+    return Isothermal(lane["T"], constants_at(thermal, lane["T"]))
+
+
+HOLDUP, ALONG = "holdup", "along"
 
 
 @dataclass(frozen=True)
@@ -90,35 +101,55 @@ class EnergyBalance:
 
     Attributes:
         exchange: how the exchange with a coolant is given: "UA", which needs the volume V, or "UA/V"; "" for an adiabatic reactor.
+        jacket: whether the temperature of the coolant is an answer as well, `T_jacket`: `HOLDUP`, because what is in the jacket holds
+            heat, or `ALONG`, because it flows beside a tube; "": it is not.
     """
 
     exchange: str = ""
+    jacket: str = ""
 
     @property
     def conditions(self) -> Mapping[str, Dimension]:
         """Conditions that it brings, whatever the reactor, and their dimensions."""
         coolant = {"T_coolant": TEMPERATURE} if self.exchange else {}
-        return {**coolant, **({"V": VOLUME} if self.exchange == "UA" else {})}
+        start = {"T_jacket_initial": TEMPERATURE} if self.jacket == HOLDUP else {}
+        return {**coolant, **({"V": VOLUME} if self.exchange == "UA" else {}), **start}
 
 
 EXCHANGES = {"UA": POWER / TEMPERATURE, "UA/V": POWER / TEMPERATURE / VOLUME}
 """Ways to give the exchange with a coolant, and their dimensions."""
 
 
+class Jacket(NamedTuple):
+    """A coolant with a balance of its own, holdup dT_jacket/dt = UA/V (T - T_jacket) + flow (T_coolant - T_jacket), well mixed.
+
+    Attributes:
+        start: temperature at time zero, K.
+        flow: heat capacity flow of the coolant per volume of the reactor, W/m^3/K.
+        holdup: heat capacity of what is in the jacket, per volume of the reactor, J/m^3/K.
+    """
+
+    start: jax.Array
+    flow: jax.Array
+    holdup: jax.Array
+
+
 class Heat(NamedTuple):
-    """What the energy balance of a liquid of constant density needs beside the material balances; the temperature is then a state.
+    """What an energy balance needs beside the material balances; the temperature is then a state.
 
     The enthalpies of the species are h_i(T) = h_i(T_ref) + cp_i (T - T_ref), so that those of the reactions are
     dH_j(T) = dH_j(T_ref) + (sum_i nu_ij cp_i) (T - T_ref).
 
     Attributes:
-        start: temperature of the feed (tanks) or at time zero (closed vessels), K.
+        start: temperature at which the reactor starts: of the feed (steady tanks, tubes) or at time zero, K.
         enthalpies: of the reactions at T_ref, J per mol of r_j, negative where heat is released, (law,).
         molar: heat capacities cp of the species, J/mol/K, (species,); 0 where `volumetric` holds them.
         volumetric: heat capacity of all else in the fluid, or of the whole fluid, J/m^3/K.
         T_ref: temperature at which the enthalpies hold, K.
-        exchange: UA/V to a coolant, W/m^3/K; 0: adiabatic.
-        coolant: its temperature, K.
+        exchange: UA/V to a coolant, of the volume at time zero, W/m^3/K; 0: adiabatic.
+        coolant: its temperature, K; where it has a balance of its own, as it comes.
+        feed: temperature of the feed, K; of no meaning where nothing comes in.
+        jacket: the balance of the coolant; None where its temperature is `coolant`.
     """
 
     start: jax.Array
@@ -128,18 +159,20 @@ class Heat(NamedTuple):
     T_ref: jax.Array
     exchange: jax.Array
     coolant: jax.Array
+    feed: jax.Array
+    jacket: Jacket | None = None
 
     def capacity(self, c: jax.Array) -> jax.Array:
         """Heat capacity of a fluid of these concentrations, J/m^3/K."""
         return self.volumetric + jnp.sum(self.molar * c)
 
-    def first_state(self, c: jax.Array) -> jax.Array:
-        """The state of a fluid of these concentrations as it comes: [c, T]."""
-        return jnp.concatenate([c, self.start[None]])
+    def first(self) -> jax.Array:
+        """The temperatures that are states, as they start, (1 or 2,)."""
+        return jnp.stack([self.start, *([] if self.jacket is None else [self.jacket.start])])
 
-    def tolerances(self, atol: jax.Array, c: jax.Array) -> jax.Array:
-        """Absolute tolerances of the state [c, T]."""
-        return jnp.concatenate([jnp.broadcast_to(atol, c.shape), NEGLIGIBLE * self.start[None]])
+    def around(self, own: jax.Array) -> jax.Array:
+        """What the reactor exchanges heat with, K, from the temperatures that are states."""
+        return self.coolant if self.jacket is None else own[1]
 
     def temperature(self, feed: jax.Array, stoichiometry: jax.Array, extents: jax.Array, tau: jax.Array) -> jax.Array:
         """T of a tank at rest, K, in which the reactions have these extents r_j tau, mol/m^3, (law,).
@@ -157,3 +190,13 @@ class Heat(NamedTuple):
     def at(self, stoichiometry: jax.Array, T: jax.Array) -> jax.Array:
         """Enthalpies of reaction dH_j(T), J/mol, (law,)."""
         return self.enthalpies + self.changes(stoichiometry) * (T - self.T_ref)
+
+    def stretched(self, stretch: jax.Array | float) -> Heat:
+        """The same in a time that is `stretch` times as long and in which rates are as many times smaller."""
+        jacket = None if self.jacket is None else self.jacket._replace(flow=self.jacket.flow / stretch)
+        return self._replace(exchange=self.exchange / stretch, jacket=jacket)
+
+    def at_constant_volume(self, stoichiometry: jax.Array) -> Heat:
+        """Energies in the place of enthalpies, of ideal gases: cv_i = cp_i - R, dU_j = dH_j - R T sum_i nu_ij."""
+        grown = jnp.sum(stoichiometry, axis=0)
+        return self._replace(molar=self.molar - GAS_CONSTANT, enthalpies=self.enthalpies - GAS_CONSTANT * self.T_ref * grown)

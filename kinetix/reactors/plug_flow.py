@@ -1,71 +1,55 @@
-"""Ideal tube at steady state, isothermal and isobaric: no mixing along the flow, none but perfect mixing across it.
+"""Ideal tube at steady state: no mixing along the flow, perfect mixing across it; isothermal or with an energy balance.
 
 Constant density, tau = V/Q:
 
     dc_i/dtau = sum_j nu_ij r_j(c, T),   c(0) = c_feed
+    C(c) dT/dtau = -sum_j dH_j r_j + UA/V (T_coolant - T),   T(0) = T_feed,   where T is a state
 
-Ideal gas at constant T and P, whose volume flow follows the mole numbers:
+Ideal gas at constant pressure, whose volume flow follows mole numbers and temperature:
 
     dF_i/dV = sum_j nu_ij r_j(c, T),   c_i = F_i/sum(F) P/(R T),   F(0) = Q_feed c_feed
+    sum_i F_i cp_i dT/dV = -sum_j dH_j r_j + UA/V (T_coolant - T)
 
-solved for f = F/Q_feed over tau = V/Q_feed; P/(R T) is the sum of the feed concentrations. With rates per catalyst mass W or
-surface S the same with W/Q or S/Q for tau.
+solved for f = F/Q_feed over tau = V/Q_feed; P/(R T_feed) is the sum of the feed concentrations. A coolant of heat capacity flow m cp
+beside the tube, in the same direction, has m cp dT_jacket/dV = UA/V (T - T_jacket), T_jacket(0) = T_coolant. With rates per catalyst
+mass W or surface S the same with W/Q or S/Q for tau, adiabatic.
 
-Levenspiel, Chemical Reaction Engineering (3rd ed., 1999), chapter 5; Fogler, Elements of Chemical Reaction Engineering
-(4th ed., 2006), chapters 3 and 4.
+Levenspiel, Chemical Reaction Engineering (3rd ed., 1999), chapters 5 and 9; H. S. Fogler, Elements of Chemical Reaction Engineering
+(5th ed., 2016), chapters 11 and 12.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-import jax.numpy as jnp
-
 from kinetix.network import Kinetics
-from kinetix.rates import ON_STREAM, Thermal, constants_at
-from kinetix.reactors.balances import Contents, Gas, along_gas, along_gas_jacobian, closed, closed_jacobian, gas_concentrations
-from kinetix.reactors.batch import lowest
-from kinetix.reactors.energy import Isothermal
+from kinetix.rates import ON_STREAM, Thermal
+from kinetix.reactors.balances import Balance
+from kinetix.reactors.energy import energy_rule
 from kinetix.reactors.loading import TUBES
-from kinetix.reactors.posed import Inside, Integrated, Posed
-from kinetix.reactors.reactor import CONSTANT_DENSITY, IDEAL_GAS, Lane, Reactor
-from kinetix.solvers import Options, System
+from kinetix.reactors.posed import Integrated, Posed
+from kinetix.reactors.reactor import Fluid, Lane, Reactor
+from kinetix.reactors.solving import posed
+from kinetix.reactors.volume import ConstantPressure, ConstantVolume, VolumeRule
+from kinetix.solvers import Options
 from kinetix.units import PRESSURE, TEMPERATURE, TIME
-
-LIQUID = System(closed, closed_jacobian, autonomous=True)
-GAS = System(along_gas, along_gas_jacobian, autonomous=True)
 
 
 def pose(kinetics: Kinetics, thermal: Thermal, lane: Lane, options: Options) -> Posed:
     """Outlet concentrations at constant density: those of a batch of feed after the residence time."""
-    constants = constants_at(thermal, lane["T"])
-    return Posed(
-        LIQUID,
-        lane["feed"],
-        Contents(kinetics, Isothermal(lane["T"], constants)),
-        lane["tau"][None],
-        lambda t, c: Inside(c, lane["T"], constants),
-        _of_lane(options, lane),
-    )
+    return _along(kinetics, thermal, lane, options, ConstantVolume())
 
 
 def pose_gas(kinetics: Kinetics, thermal: Thermal, lane: Lane, options: Options) -> Posed:
-    """Outlet concentrations of an ideal gas at constant T and P, and how much its volume flow has grown."""
-    constants = constants_at(thermal, lane["T"])
-    gas = Gas(Contents(kinetics, Isothermal(lane["T"], constants)), jnp.sum(lane["feed"]))
-    return Posed(
-        GAS,
-        lane["feed"],
-        gas,
-        lane["tau"][None],
-        lambda t, flows: Inside(gas_concentrations(flows, gas.total), lane["T"], constants, jnp.sum(flows) / gas.total),
-        _of_lane(options, lane),
-    )
+    """Outlet concentrations of an ideal gas at constant pressure, and how much its volume flow has grown."""
+    T_feed = lane["heat"].start if "heat" in lane else lane["T"]
+    return _along(kinetics, thermal, lane, options, ConstantPressure.of(lane["feed"], T_feed))
 
 
-def _of_lane(options: Options, lane: Lane) -> Options:
-    return replace(options, atol=lane["atol"], lowest=lowest(lane["atol"], lane["feed"]))
+def _along(kinetics: Kinetics, thermal: Thermal, lane: Lane, options: Options, volume: VolumeRule) -> Posed:
+    balance = Balance(kinetics, energy_rule(lane, thermal), volume, None)
+    return posed(balance, lane["feed"], lane["tau"][None], lane["atol"], options)
 
+
+solve, solve_gas = Integrated(pose), Integrated(pose_gas)
 
 PLUG_FLOW = Reactor(
     name="plug_flow",
@@ -73,11 +57,15 @@ PLUG_FLOW = Reactor(
     timed=False,
     integrated=True,
     conditions={"T": TEMPERATURE, "P": PRESSURE, ON_STREAM: TIME},
+    heating="C*dT/dtau =",
     loadings=TUBES,
     needs_feed=True,
     needs_initial=False,
     measures_rates=False,
     loading="tau",
-    solve=Integrated(pose),
-    densities={CONSTANT_DENSITY: Integrated(pose), IDEAL_GAS: Integrated(pose_gas)},
+    solve=solve,
+    densities={
+        "constant": Fluid("constant density", solve, advice="liquids, or gases whose mole number and temperature hardly change"),
+        "ideal_gas": Fluid("ideal gas at constant P", solve_gas, "pressure", "an ideal gas at constant P"),
+    },
 )

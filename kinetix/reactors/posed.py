@@ -22,13 +22,14 @@ class Inside(NamedTuple):
         c: concentrations, mol/m^3, (species,).
         T: temperature, K.
         constants: of the rate laws, SI, (constant,).
-        expansion: as in `States`.
+        expansion, jacket: as in `States`.
     """
 
     c: jax.Array
     T: jax.Array
     constants: jax.Array
     expansion: jax.Array | float = 1.0
+    jacket: jax.Array | None = None
 
 
 @dataclass(frozen=True)
@@ -57,9 +58,9 @@ class Posed:
 
     def states(self, solution: Solution) -> States:
         """What the reactor did, from the solution at `times`."""
-        c, T, constants, expansion = jax.vmap(self.inside)(self.times, solution.y)
+        c, T, constants, expansion, jacket = jax.vmap(self.inside)(self.times, solution.y)
         reached = jnp.zeros_like(solution.t_reached) if self.clock is None else solution.t_reached / self.clock
-        return States(c, T, constants, solution.status, solution.steps, reached, expansion)
+        return States(c, T, constants, solution.status, solution.steps, reached, expansion, jacket)
 
 
 Pose = Callable[[Kinetics, Thermal, Lane, Options], Posed]

@@ -28,6 +28,7 @@ class States(NamedTuple):
         steps: integration steps or iterations, int.
         t_reached: the time up to which the lane was followed, s; 0 where nothing is integrated.
         expansion: volume, or volume flow, relative to that of the start or the feed, (time,); 1 where it is constant.
+        jacket: temperature of a coolant with a balance of its own, K, (time,); None where there is none.
     """
 
     c: jax.Array
@@ -37,6 +38,7 @@ class States(NamedTuple):
     steps: jax.Array
     t_reached: jax.Array
     expansion: jax.Array | float = 1.0
+    jacket: jax.Array | None = None
 
 
 class Rest(NamedTuple):
@@ -64,11 +66,25 @@ Lane = Mapping[str, Any]
 balance `heat` (`kinetix.reactors.energy.Heat`) in the place of temperatures."""
 
 
-CONSTANT_DENSITY, IDEAL_GAS = "constant", "ideal_gas"
-"""How the density of what flows or stands goes: not at all, or with the mole numbers of an ideal gas at constant T and P."""
-
 Solve = Callable[[Kinetics, Thermal, Lane, Any], States]
 """`(kinetics, thermal, lane, options) -> States`, pure, for one lane."""
+
+
+@dataclass(frozen=True)
+class Fluid:
+    """What flows or stands in a reactor.
+
+    Attributes:
+        summary: in words.
+        solve: of a reactor that holds it.
+        ideal_gas_at: what of an ideal gas is constant, "pressure" or "volume"; "": it is no gas, or one whose density hardly changes.
+        advice: when to write it.
+    """
+
+    summary: str
+    solve: Solve
+    ideal_gas_at: str = ""
+    advice: str = ""
 
 
 @dataclass(frozen=True)
@@ -87,11 +103,12 @@ class Reactor:
         measures_rates: whether its responses are rates at given concentrations.
         loading: name of the array in which `solve` reads what `loadings` give.
         solve: of one lane.
-        heated_from: with an energy balance, the condition that says at which temperature the fluid starts; "": no energy balance.
-        density: how the density goes: `CONSTANT_DENSITY` or `IDEAL_GAS`.
-        densities: by density, the solves of a reactor of which the user must say the density; empty: there is no choice.
+        heating: its energy balance up to what all have in common, in words, "C*dT/dt ="; "": it has none.
+        fluid: what is in it; None: of constant density, or not said yet.
+        densities: by word of the user, what may be in it; empty: there is no choice.
+        density: the word where the user says none; "": it must be said.
         expands: whether its volume, or volume flow, changes, so that `States.expansion` tells something.
-        series: from a number of equal vessels in series to their solve; None where there is none.
+        series: from the solve of one vessel and how many equal ones are in series to their solve; None where there is none.
         tanks: how many vessels are in series.
         optional: conditions that `solve` reads under their own names, where they are given, and their dimensions.
         at_rest: the equations of its steady states, where they can all be asked for; None where not.
@@ -109,23 +126,43 @@ class Reactor:
     measures_rates: bool
     loading: str
     solve: Solve
-    heated_from: str = ""
-    density: str = CONSTANT_DENSITY
-    densities: Mapping[str, Solve] = field(default_factory=dict)
+    heating: str = ""
+    fluid: Fluid | None = None
+    densities: Mapping[str, Fluid] = field(default_factory=dict)
+    density: str = ""
     expands: bool = False
-    series: Callable[[int], Solve] | None = None
+    series: Callable[[Solve, int], Solve] | None = None
     tanks: int = 1
     optional: Mapping[str, Dimension] = field(default_factory=dict)
     at_rest: Callable[[Kinetics, Thermal, Lane], Rest] | None = None
     check: Callable[[Mapping[str, np.ndarray]], None] | None = None
 
+    @property
+    def start_temperatures(self) -> tuple[str, ...]:
+        """With an energy balance, the conditions that say how warm is what is there at time zero, and what is fed; the first of them
+        is where the temperature starts."""
+        return (*(("T_initial",) if self.needs_initial else ()), *(("T_feed",) if self.needs_feed else ()))
+
+    @property
+    def heated_from(self) -> str:
+        """With an energy balance, the condition that says where the temperature starts."""
+        return self.start_temperatures[0]
+
+    @property
+    def ideal_gas_at(self) -> str:
+        """What of an ideal gas in it is constant, "pressure" or "volume"; "": there is none."""
+        return "" if self.fluid is None else self.fluid.ideal_gas_at
+
     def conditions_on(self, basis: Basis, energy: EnergyBalance | None = None) -> dict[str, Dimension]:
         """Conditions that may be given by a column or a constant where rates have this basis, and their dimensions."""
         loading = self.loadings.get(basis.name)
         own = {**self.conditions, **self.optional, **(loading.conditions if loading is not None else {})}
+        if self.ideal_gas_at == "volume":
+            own = {name: one for name, one in own.items() if name != "P"}  # the pressure is an answer
         if energy is None:
             return own
-        return {**{name: one for name, one in own.items() if name != "T"}, self.heated_from: TEMPERATURE, **energy.conditions}
+        own = {name: one for name, one in own.items() if name != "T"}
+        return {**own, **dict.fromkeys(self.start_temperatures, TEMPERATURE), **energy.conditions}
 
     def lane_conditions(
         self, given: Mapping[str, np.ndarray], basis: Basis = VOLUME_BASIS, total_feed: np.ndarray | None = None

@@ -4,7 +4,11 @@
 
 with q = Q from `feed_start` (default: time zero) to `feed_stop` (default: to the end), and zero before and after. The volume is
 known beforehand, so that concentrations alone are integrated: dc_i/dt = q/V (c_feed,i - c_i) + sum_j nu_ij r_j. Where the flow
-begins and ends, a step of the integration ends.
+begins and ends, a step of the integration ends. With an energy balance
+
+    C(c) dT/dt = q/V C(c_feed) (T_feed - T) - sum_j dH_j r_j + UA/V(t) (T_coolant - T),   T(0) = T_0
+
+where UA stays while the vessel fills.
 
 Fogler, Elements of Chemical Reaction Engineering (4th ed., 2006), section 4.10.
 """
@@ -12,7 +16,6 @@ Fogler, Elements of Chemical Reaction Engineering (4th ed., 2006), section 4.10.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 import jax.numpy as jnp
 import numpy as np
@@ -20,42 +23,27 @@ import numpy as np
 from kinetix.errors import ConditionError
 from kinetix.network import Kinetics
 from kinetix.rates import Thermal
-from kinetix.reactors.balances import Contents, Filling, fed, fed_jacobian
-from kinetix.reactors.batch import lowest
-from kinetix.reactors.energy import given_temperature
+from kinetix.reactors.balances import Balance
+from kinetix.reactors.energy import energy_rule
+from kinetix.reactors.feed import Filling
 from kinetix.reactors.loading import FILLING
-from kinetix.reactors.posed import Inside, Integrated, Posed
+from kinetix.reactors.posed import Integrated, Posed
 from kinetix.reactors.reactor import Lane, Reactor
-from kinetix.solvers import Options, System
+from kinetix.reactors.solving import posed
+from kinetix.reactors.volume import ConstantVolume
+from kinetix.solvers import Options
 from kinetix.units import PRESSURE, TEMPERATURE, TIME
 
-SYSTEM = System(fed, fed_jacobian, autonomous=False)
 START, STOP = "feed_start", "feed_stop"
 
 
 def pose(kinetics: Kinetics, thermal: Thermal, lane: Lane, options: Options) -> Posed:
     """Concentrations at the lane's times, and how much the volume has grown, starting from `initial` at time zero."""
-    times, temperature = lane["times"], given_temperature(lane, thermal)
-    breaks = [] if temperature.nodes is None else [temperature.nodes]
-    breaks += [jnp.atleast_1d(lane[name]) for name in (START, STOP) if name in lane]
-    filling = Filling(
-        Contents(kinetics, temperature.rule),
-        lane["feed"],
-        lane["dilution"],
-        jnp.asarray(lane.get(START, 0.0), times.dtype),
-        jnp.asarray(lane.get(STOP, jnp.finfo(times.dtype).max), times.dtype),
-    )
-    largest = jnp.maximum(jnp.max(jnp.abs(lane["initial"])), jnp.max(jnp.abs(lane["feed"])))
-    return Posed(
-        SYSTEM,
-        lane["initial"],
-        filling,
-        times,
-        lambda t, c: Inside(c, *temperature.rule.at(t), filling.expansion(t)),
-        replace(options, atol=lane["atol"], lowest=lowest(lane["atol"], largest)),
-        jnp.concatenate(breaks) if breaks else None,
-        clock=1.0,
-    )
+    dtype = lane["times"].dtype
+    start, stop = jnp.asarray(lane.get(START, 0.0), dtype), jnp.asarray(lane.get(STOP, jnp.finfo(dtype).max), dtype)
+    balance = Balance(kinetics, energy_rule(lane, thermal), ConstantVolume(), Filling(lane["feed"], lane["dilution"], start, stop))
+    jumps = [jnp.atleast_1d(lane[name]) for name in (START, STOP) if name in lane]
+    return posed(balance, lane["initial"], lane["times"], lane["atol"], options, jumps, clock=1.0)
 
 
 def in_order(given: Mapping[str, np.ndarray]) -> None:
@@ -82,6 +70,7 @@ SEMIBATCH = Reactor(
     timed=True,
     integrated=True,
     conditions={"T": TEMPERATURE, "P": PRESSURE},
+    heating="C*dT/dt = C(feed)*(T_feed - T)*Q/V",
     loadings={"volume": FILLING},
     needs_feed=True,
     needs_initial=True,

@@ -1,6 +1,7 @@
 """Stirred tank over time, from an initial state: start-up, a step of the feed, a tracer. Constant volume and density.
 
     dc_i/dt = (c_feed,i - c_i)/tau + sum_j nu_ij r_j(c, T(t)),   c(0) = c_0,   tau = V/Q
+    C(c) dT/dt = C(c_feed) (T_feed - T)/tau - sum_j dH_j r_j + UA/V (T_coolant - T),   T(0) = T_0,   where T is a state
 
 Feed and residence time are constant from time zero on.
 
@@ -10,39 +11,24 @@ Fogler, Elements of Chemical Reaction Engineering (4th ed., 2006), section 4.10;
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-import jax.numpy as jnp
-
 from kinetix.network import Kinetics
 from kinetix.rates import Thermal
-from kinetix.reactors.balances import Contents, Flow, through_flow, through_flow_jacobian
-from kinetix.reactors.batch import lowest
-from kinetix.reactors.energy import given_temperature
+from kinetix.reactors.balances import Balance
+from kinetix.reactors.energy import energy_rule
+from kinetix.reactors.feed import Through
 from kinetix.reactors.loading import TANKS
-from kinetix.reactors.posed import Inside, Integrated, Posed
+from kinetix.reactors.posed import Integrated, Posed
 from kinetix.reactors.reactor import Lane, Reactor
-from kinetix.solvers import Options, System
+from kinetix.reactors.solving import posed
+from kinetix.reactors.volume import ConstantVolume
+from kinetix.solvers import Options
 from kinetix.units import PRESSURE, TEMPERATURE
-
-ISOTHERMAL = System(through_flow, through_flow_jacobian, autonomous=True)
-PROGRAMMED = System(through_flow, through_flow_jacobian, autonomous=False)
 
 
 def pose(kinetics: Kinetics, thermal: Thermal, lane: Lane, options: Options) -> Posed:
     """Concentrations in the tank at the lane's times, starting from `initial` at time zero."""
-    temperature = given_temperature(lane, thermal)
-    largest = jnp.maximum(jnp.max(jnp.abs(lane["initial"])), jnp.max(jnp.abs(lane["feed"])))
-    return Posed(
-        ISOTHERMAL if temperature.nodes is None else PROGRAMMED,
-        lane["initial"],
-        Flow(Contents(kinetics, temperature.rule), lane["tau"], lane["feed"]),
-        lane["times"],
-        lambda t, c: Inside(c, *temperature.rule.at(t)),
-        replace(options, atol=lane["atol"], lowest=lowest(lane["atol"], largest)),
-        temperature.nodes,
-        clock=1.0,
-    )
+    balance = Balance(kinetics, energy_rule(lane, thermal), ConstantVolume(), Through(lane["feed"], lane["tau"]))
+    return posed(balance, lane["initial"], lane["times"], lane["atol"], options, clock=1.0)
 
 
 TRANSIENT_CSTR = Reactor(
@@ -51,6 +37,7 @@ TRANSIENT_CSTR = Reactor(
     timed=True,
     integrated=True,
     conditions={"T": TEMPERATURE, "P": PRESSURE},
+    heating="C*dT/dt = C(feed)*(T_feed - T)/tau",
     loadings={"volume": TANKS["volume"]},
     needs_feed=True,
     needs_initial=True,

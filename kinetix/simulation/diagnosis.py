@@ -41,7 +41,7 @@ def _speeds(kinetics: Kinetics, inside: Inside) -> tuple[jax.Array, jax.Array]:
 
     Not the largest rate, since a fast rate alone forces no small step: what does is the time in which the rate itself changes.
     """
-    c, T, constants, _ = inside
+    c, T, constants, *_ = inside
     slopes = rates_jacobian(kinetics, constants, T, c)
     return rates(kinetics, constants, T, c), jnp.abs(jnp.sum(jnp.asarray(kinetics.stoichiometry).T * slopes, axis=1))
 

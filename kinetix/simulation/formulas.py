@@ -20,7 +20,7 @@ class Formula:
     Attributes:
         expression: the formula.
         places: by symbol; vectors are `c`, `pressure`, `feed`, `initial`, `rate`, `production`, `constant`, `predictor`,
-            `T`, `time`, `tau`, `t_on_stream`.
+            `T`, `T_jacket`, `P_total`, `expansion`, `time`, `tau`, `t_on_stream`.
     """
 
     expression: Expression

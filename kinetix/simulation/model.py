@@ -40,8 +40,8 @@ class Model:
         kinetics: the network; None for an explicit model.
         constants: positions of the constants' parts in the parameters.
         initial, feed: (species,) positions in the parameters, or `FROM_LANE`.
-        plain: positions of the plain responses in the vector (concentrations, rates and productions, temperature), of which it holds
-            rates and productions where `uses_rates`, and the temperature where it has an energy balance.
+        plain: positions of the plain responses in the vector of concentrations, of rates and productions where `uses_rates`, of
+            temperatures where it has an energy balance, and of the total pressure where that is an answer.
         order: (response,) positions of the responses among the plain ones followed by the formulas.
         options: tolerances and limits of the solver.
         reactor: the book from the shelf; None for an explicit model.
@@ -216,6 +216,12 @@ def responses_of(model: Model, states: States, lane: Lane) -> jax.Array:
         parts += [vectors["rate"], vectors["production"]]
     if model.heat is not None:
         parts.append(vectors["T"])
+    if states.jacket is not None:
+        vectors["T_jacket"] = states.jacket[:, None]
+        parts.append(vectors["T_jacket"])
+    if model.reactor is not None and model.reactor.ideal_gas_at == "volume":
+        vectors["P_total"] = GAS_CONSTANT * states.T[:, None] * jnp.sum(states.c, axis=1, keepdims=True)
+        parts.append(vectors["P_total"])
     for name in ("feed", "initial", "predictors"):
         if name in lane:
             vectors[name.removesuffix("s")] = lane[name][None]

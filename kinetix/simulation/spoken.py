@@ -10,7 +10,7 @@ from kinetix.experiments import Campaign, Vocabulary
 from kinetix.expression import Expression, Symbol, dimension, parse, symbols
 from kinetix.network import Network
 from kinetix.rates import ON_STREAM, VOLUME_BASIS, Basis, Law
-from kinetix.reactors import IDEAL_GAS, EnergyBalance, Reactor
+from kinetix.reactors import EnergyBalance, Reactor
 from kinetix.simulation.formulas import Place
 from kinetix.units import CONCENTRATION, DIMENSIONLESS, PRESSURE, TEMPERATURE, TIME, Dimension
 
@@ -48,8 +48,18 @@ class ReactorModel:
     def plain_responses(self) -> dict[str, Dimension]:
         """Responses that need no formula, and their dimensions."""
         species = {} if self.reactor.measures_rates else dict.fromkeys(self.network.species, CONCENTRATION)
+        return {**species, **self.answers, **self.rate_responses()}
+
+    @property
+    def answers(self) -> dict[str, Dimension]:
+        """Temperatures and pressure, where they follow from balances, and their dimensions."""
         temperature = {} if self.energy is None else {"T": TEMPERATURE}
-        return {**species, **temperature, **self.rate_responses()}
+        jacket = {} if self.energy is None or not self.energy.jacket else {"T_jacket": TEMPERATURE}
+        return {**temperature, **jacket, **({"P_total": PRESSURE} if self.reactor.ideal_gas_at == "volume" else {})}
+
+    def temperature_of(self, stem: str) -> str:
+        """The condition that says how warm the feed is, or what is there at the start (`stem`: feed or initial)."""
+        return "T" if self.energy is None else f"T_{stem}"
 
     def vocabulary(self, constants: Mapping[str, Dimension]) -> Vocabulary:
         """What a data file for this model may hold.
@@ -69,7 +79,7 @@ class ReactorModel:
             conditions.update(dict.fromkeys(self.network.species, CONCENTRATION))
             conditions.update({f"p[{name}]": PRESSURE for name in self.network.species})
         # amounts are concentrations or partial pressures; only of a gas that flows freely the pressure says something
-        idle = () if "P" in self.network.species or self.reactor.density == IDEAL_GAS else ("P",)
+        idle = () if "P" in self.network.species or self.reactor.ideal_gas_at else ("P",)
         return Vocabulary(self.network.species, responses, conditions, self.reactor.timed, idle=idle)
 
     def response_dimension(self, name: str, formula: Expression, constants: Mapping[str, Dimension]) -> Dimension:
@@ -116,7 +126,9 @@ class ReactorModel:
                 return (name, 0), kind
         if symbol.name == "expansion" and self.reactor.expands:
             return ("expansion", 0), DIMENSIONLESS
-        known = ("T", "time", "tau", ON_STREAM, *(("expansion",) if self.reactor.expands else ()), *constants)
+        if symbol.name in self.answers:
+            return (symbol.name, 0), self.answers[symbol.name]
+        known = ("T", *self.answers, "time", "tau", ON_STREAM, *(("expansion",) if self.reactor.expands else ()), *constants)
         raise ExpressionError(
             f"uses '{symbol.name}', which is neither a condition nor a parameter. Write [{symbol.name}] for a concentration, or add it"
             f" under [parameters].{nearest(symbol.name, known)}"
@@ -128,11 +140,11 @@ def amount_conditions(reactor: Reactor, stem: str, species: str) -> dict[str, Di
 
     >>> from kinetix.reactors import CSTR
     >>> list(amount_conditions(CSTR, "feed", "A"))
-    ['feed.A']
+    ['feed.A', 'feed.p[A]']
     """
     plain = {f"{stem}.{species}": CONCENTRATION}
     pressure = {f"{stem}.p[{species}]": PRESSURE} if reactor.densities else {}  # of these some or all are gases
-    fraction = {f"{stem}.y[{species}]": DIMENSIONLESS} if reactor.density == IDEAL_GAS else {}
+    fraction = {f"{stem}.y[{species}]": DIMENSIONLESS} if reactor.ideal_gas_at == "pressure" else {}
     return {**plain, **pressure, **fraction}
 
 
@@ -231,11 +243,10 @@ def measured_responses(spoken: Spoken, campaign: Campaign) -> tuple[str, ...]:
 
 
 def all_responses(spoken: Spoken, campaign: Campaign) -> tuple[str, ...]:
-    """All concentrations (or all rates, where rates are measured), the temperature where it is an answer, and all formulas."""
+    """All concentrations (or all rates, where rates are measured), what else follows from balances, and all formulas."""
     del campaign
     if isinstance(spoken, ExplicitModel):
         return tuple(output.column for output in spoken.outputs)
     if spoken.reactor.measures_rates:
         return (*(f"rate[{reaction.name}]" for reaction in spoken.network.reactions), *spoken.responses)
-    temperature = () if spoken.energy is None else ("T",)
-    return (*spoken.network.species, *temperature, *spoken.responses)
+    return (*spoken.network.species, *spoken.answers, *spoken.responses)

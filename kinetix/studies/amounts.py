@@ -11,7 +11,6 @@ from kinetix.errors import ConditionError, Problems, nearest
 from kinetix.experiments import Campaign, require_possible
 from kinetix.padding import padded
 from kinetix.parameters import FROM_LANE, ConstantBook, Estimate, Number, Reporting, unit_of
-from kinetix.reactors import IDEAL_GAS
 from kinetix.simulation import ReactorModel, Spoken, amount_conditions
 from kinetix.studies.given import Amounts
 from kinetix.units import CONCENTRATION, PRESSURE, Dimension, Quantity, require
@@ -76,28 +75,29 @@ def _column(spoken: ReactorModel, campaign: Campaign, stem: str, species: str) -
     if len(names) > 1:
         raise ConditionError(f"{stem}.{species} is given more than once in the data ({', '.join(names)}). Keep one.")
     dimension = amount_conditions(spoken.reactor, stem, species)[names[0]]
-    return as_concentration(campaign.conditions[names[0]], dimension, names[0], campaign)
+    return as_concentration(campaign.conditions[names[0]], dimension, names[0], campaign, spoken.temperature_of(stem))
 
 
 def _concentration(quantity: Quantity, name: str, spoken: ReactorModel, campaign: Campaign) -> np.ndarray | float:
     """What is written as a concentration, a partial pressure, or for an ideal gas a mole fraction, mol/m^3."""
     dimension = quantity.unit.dimension
-    if dimension == PRESSURE or (dimension.dimensionless and spoken.reactor.density == IDEAL_GAS):
-        return as_concentration(require_possible(quantity, name, dimension).si, dimension, name, campaign)
+    if dimension == PRESSURE or (dimension.dimensionless and spoken.reactor.ideal_gas_at == "pressure"):
+        temperature = spoken.temperature_of(name.partition(".")[0])
+        return as_concentration(require_possible(quantity, name, dimension).si, dimension, name, campaign, temperature)
     return require_possible(require(quantity, CONCENTRATION, name), name, CONCENTRATION).si
 
 
-def as_concentration(value: np.ndarray | float, dimension: Dimension, name: str, campaign: Campaign) -> np.ndarray:
-    """A concentration, or p/(R T) of a partial pressure, or y P/(R T) of a mole fraction; SI.
+def as_concentration(value: np.ndarray | float, dimension: Dimension, name: str, campaign: Campaign, temperature: str = "T") -> np.ndarray:
+    """A concentration, or p/(R T) of a partial pressure, or y P/(R T) of a mole fraction; SI. `temperature`: the condition that is T.
 
     Raises:
         ConditionError: T or P is not given, or T is not constant.
     """
     if dimension == CONCENTRATION:
         return np.asarray(value)
-    needed = ("T",) if dimension == PRESSURE else ("T", "P")
+    needed = (temperature,) if dimension == PRESSURE else (temperature, "P")
     what = "a partial pressure" if dimension == PRESSURE else "a mole fraction"
-    for condition, example in (("T", "350 K"), ("P", "1 bar")):
+    for condition, example in ((temperature, "350 K"), ("P", "1 bar")):
         if condition in needed and condition in campaign.programs:
             raise ConditionError(f"{name} is {what}, but {condition} changes within an experiment. Write a concentration.")
         if condition in needed and condition not in campaign.conditions:
@@ -108,7 +108,7 @@ def as_concentration(value: np.ndarray | float, dimension: Dimension, name: str,
     if np.any(np.asarray(value) < 0):
         raise ConditionError(f"{name} is negative ({np.min(value):g} in SI). Correct it.")
     pressure = value if dimension == PRESSURE else value * campaign.conditions["P"]
-    return pressure / (GAS_CONSTANT * campaign.conditions["T"])
+    return pressure / (GAS_CONSTANT * campaign.conditions[temperature])
 
 
 def _not_negative(number: Number, reporting: Reporting) -> Number:

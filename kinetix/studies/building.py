@@ -13,7 +13,7 @@ from kinetix.experiments import LONGEST, Campaign, Noise, Table, build_campaign,
 from kinetix.expression import Expression, parse
 from kinetix.parameters import TemperatureLaw, unit_of
 from kinetix.rates import AMOUNTS, BASES, VOLUME_BASIS, Basis
-from kinetix.reactors import CONSTANT_DENSITY, IDEAL_GAS, REACTORS, Reactor
+from kinetix.reactors import REACTORS, Reactor
 from kinetix.simulation import Choice, ExplicitModel, ReactorModel, Spoken, explicit_model, measured_responses
 from kinetix.solvers import Options
 from kinetix.studies.chemistry import Specification, chemistry, named_constants, network_of
@@ -106,9 +106,13 @@ def _understood(study: Study) -> _Understood:
         with problems.collecting():
             known = ReactorModel(network_of(study.reactions), reactor, (), {}, basis, heat and heat.balance).vocabulary({}).conditions
             written = study.conditions
+            if "P" in written and reactor.ideal_gas_at == "volume":
+                problems.add("[conditions] P: of a gas at constant volume the pressure is an answer, P_total; it starts with the amounts.")
+                written = {name: value for name, value in written.items() if name != "P"}
             if heat is not None and "T" in written:
+                fed = "".join(f" and {name}," for name in reactor.start_temperatures[1:])
                 problems.add(
-                    f"[conditions] T: with [energy] the temperature is an answer. Write {reactor.heated_from}, at which it starts,"
+                    f"[conditions] T: with [energy] the temperature is an answer. Write {reactor.heated_from}, at which it starts,{fed}"
                     " or remove [energy]."
                 )
                 written = {name: value for name, value in written.items() if name != "T"}
@@ -181,27 +185,26 @@ def _in_series(reactor: Reactor, tanks: int | None) -> Reactor:
         raise StudyError(f"[reactor] tanks: a {reactor.name} reactor is one vessel. Remove it, or write type = {known}.")
     if not (isinstance(tanks, int) and tanks >= 1):
         raise StudyError(f"[reactor] tanks = {tanks!r}: expected a whole number of at least 1.")
-    return replace(reactor, solve=reactor.series(tanks), tanks=tanks, heated_from="", at_rest=None) if tanks > 1 else reactor
+    return replace(reactor, solve=reactor.series(reactor.solve, tanks), tanks=tanks, at_rest=None) if tanks > 1 else reactor
 
 
 def _of_density(reactor: Reactor, density: str | None) -> Reactor:
     """The reactor with the density that the user says, where there is a choice."""
-    choices = reactor.densities or {CONSTANT_DENSITY: reactor.solve}
-    if density is None and reactor.densities:
+    choices = reactor.densities
+    ways = " or ".join(f'density = "{word}" ({fluid.advice})' for word, fluid in choices.items())
+    if density is None and choices and not reactor.density:
         raise StudyError(
-            f'[reactor] density: a {reactor.name} reactor needs to know how the density goes. Write density = "constant" (liquids, or gases'
-            ' whose mole number hardly changes) or density = "ideal_gas" (an ideal gas at constant T and P); on the command line --density.'
+            f"[reactor] density: a {reactor.name} reactor needs to know how the density goes. Write {ways}; on the command line --density."
         )
-    if density is not None and density not in choices:
-        written = ", ".join(f'"{choice}"' for choice in choices)
-        raise StudyError(
-            f'[reactor] density = "{density}": not of a {reactor.name} reactor. Write one of {written}.{nearest(density, choices)}'
-        )
-    return (
-        reactor
-        if density is None or not reactor.densities
-        else replace(reactor, solve=choices[density], density=density, expands=density == IDEAL_GAS)
-    )
+    if density is not None and density not in (choices or {"constant": None}):
+        written = ways or 'density = "constant"'
+        raise StudyError(f'[reactor] density = "{density}": not of a {reactor.name} reactor. Write {written}.{nearest(density, choices)}')
+    if not choices:
+        return reactor
+    fluid = choices[density or reactor.density]
+    at_rest = None if fluid.ideal_gas_at else reactor.at_rest
+    expands = fluid.ideal_gas_at == "pressure"
+    return replace(reactor, solve=fluid.solve, fluid=fluid, density=density or reactor.density, expands=expands, at_rest=at_rest)
 
 
 def amounts(section: object, stem: str) -> Amounts:

@@ -10,7 +10,7 @@ from kinetix.network import conserved_totals
 from kinetix.parameters import BoundConstant
 from kinetix.parameters.constants import FROM_LANE, ONE, ZERO
 from kinetix.rates import VOLUME_BASIS
-from kinetix.reactors import CONSTANT_DENSITY, IDEAL_GAS, Reactor
+from kinetix.reactors import HOLDUP, Reactor
 from kinetix.simulation import ReactorModel
 from kinetix.studies.energy import SOLVENT_CAPACITY
 from kinetix.studies.problem import Problem
@@ -40,8 +40,7 @@ def describe_model(problem: Problem) -> list[Row]:
 
 
 def _reactor(reactor: Reactor) -> str:
-    words = {CONSTANT_DENSITY: "constant density", IDEAL_GAS: "ideal gas at constant T and P"}
-    density = f"; {words[reactor.density]}" if reactor.densities else ""
+    density = "" if reactor.fluid is None else f"; {reactor.fluid.summary}"
     series = f"; {reactor.tanks} equal ones in series, the residence time that of all" if reactor.tanks > 1 else ""
     return f"{reactor.summary}{density}{series}"
 
@@ -128,11 +127,22 @@ def _energy(problem: Problem, spoken: ReactorModel) -> Iterator[Row]:
     rest = [name for name in names if name in ("heat_capacity", SOLVENT_CAPACITY)]
     enthalpies = {r.name: f"{r.name}.dHr" if f"{r.name}.dHr" in names else f"{r.name}.K.dH" for r in spoken.network.reactions}
     released = " ".join(f"- dHr({name})*r({name})" for name in enthalpies)
-    exchange = f"UA/V{'/(1 + UA/coolant_flow)' if 'coolant_flow' in names else ''}*(T_coolant - T)" if spoken.energy.exchange else ""
-    side = f"{released}{' + ' if exchange else ''}{exchange}"
-    yield "energy balance", f"0 = C(feed)*(T_feed - T)/tau {side}" if spoken.reactor.needs_feed else f"C*dT/dt = {side}"
-    yield "heat capacity C", " + ".join([*rest, *capacities])
+    jacket = spoken.energy.jacket
+    warms = "/(1 + UA/coolant_flow)" if "coolant_flow" in names and not jacket else ""
+    around = "T_jacket" if jacket else "T_coolant"
+    exchange = f"UA/V{warms}*({around} - T)" if spoken.energy.exchange else ""
+    yield "energy balance", f"{spoken.reactor.heating} {released}{' + ' if exchange else ''}{exchange}"
+    if jacket == HOLDUP:
+        yield "coolant", "coolant_holdup*dT_jacket/dt = UA*(T - T_jacket) + coolant_flow*(T_coolant - T_jacket)"
+    elif jacket:
+        yield (
+            "coolant",
+            f"coolant_flow*dT_jacket/dV = {spoken.energy.exchange}{'/V' if spoken.energy.exchange == 'UA' else ''}*(T - T_jacket)",
+        )
+    rigid = spoken.reactor.ideal_gas_at == "volume"
+    yield "heat capacity C", " + ".join([*rest, *capacities]) + (" - R*(sum of concentrations)" if rigid else "")
     change = f" + (change of C)*(T - {float(np.asarray(heat.T_ref)):.6g} K)" if capacities else ""
+    change += " - R*T*(change of moles)" if rigid else ""
     for name, enthalpy in enthalpies.items():
         yield f"dHr({name})", f"{enthalpy}{change}"
 

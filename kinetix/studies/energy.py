@@ -12,7 +12,7 @@ from kinetix.network import Network
 from kinetix.parameters import ConstantBook, Number
 from kinetix.parameters.constants import ONE, ZERO
 from kinetix.rates import VOLUME_BASIS, Basis
-from kinetix.reactors import EXCHANGES, EnergyBalance, Reactor
+from kinetix.reactors import ALONG, EXCHANGES, HOLDUP, EnergyBalance, Reactor
 from kinetix.simulation import HeatBindings
 from kinetix.studies.given import HeatGiven
 from kinetix.studies.numbers import parse_part, parse_temperature
@@ -53,13 +53,13 @@ def heat_of(
         return None
     problems = Problems()
     molar: dict[str, Number] = {}
-    volumetric, exchange, flow = None, None, None
+    volumetric, coolant = None, (None, None, None)
     balance, T_ref = EnergyBalance(), ANY_TEMPERATURE
     with problems.collecting():
         balance = balance_of(section, reactor, basis)
-        exchange, flow = _exchange(section, balance)
+        coolant = _coolant(section, balance)
     with problems.collecting():
-        molar, volumetric = _capacities(section.heat_capacity, species)
+        molar, volumetric = _capacities(section.heat_capacity, species, bool(reactor.ideal_gas_at))
     with problems.collecting():
         T_ref = _reference(section, _by_species(section.heat_capacity, species))
     enthalpies: dict[str, Number] = {}
@@ -69,12 +69,17 @@ def heat_of(
             if number is not None:
                 enthalpies[name] = number
     problems.raise_if_any(InputError)
-    return HeatGiven(balance, enthalpies, molar, volumetric, T_ref, exchange, flow)
+    return HeatGiven(balance, enthalpies, molar, volumetric, T_ref, *coolant)
 
 
-def _capacities(written: object, species: Sequence[str]) -> tuple[dict[str, Number], Number | None]:
+def _capacities(written: object, species: Sequence[str], of_gas: bool) -> tuple[dict[str, Number], Number | None]:
     """Heat capacities by species, and per volume of the rest or of the whole."""
     where = "[energy] heat_capacity"
+    if of_gas and not (_by_species(written, species) and isinstance(written, Mapping) and SOLVENT not in written):
+        raise StudyError(
+            f"{where}: of an ideal gas it follows from those of its species, inert ones too, at constant pressure. Write"
+            f" heat_capacity = {{ {', '.join(f'{name} = ' + chr(34) + '40 J/mol/K' + chr(34) for name in species)} }}."
+        )
     if written is None:
         raise StudyError(
             f'{where}: missing. Write heat_capacity = "4.18 MJ/m^3/K" (of the fluid per volume, rho cp), or a table by species,'
@@ -134,14 +139,13 @@ def balance_of(section: EnergySection, reactor: Reactor, basis: Basis = VOLUME_B
     Raises:
         StudyError: a type that is unknown or impossible here, a way that is missing or given twice.
     """
-    if not reactor.heated_from:
-        series = f" of {reactor.tanks} tanks in series" if reactor.tanks > 1 else ""
-        raise StudyError(f"[energy]: a {reactor.name} reactor{series} has no energy balance: its temperature is given. Remove [energy].")
+    if not reactor.heating:
+        raise StudyError(f"[energy]: a {reactor.name} reactor has no energy balance: its temperature is given. Remove [energy].")
     if section.type not in TYPES:
         raise StudyError(f'[energy] type = "{section.type}" is unknown. Known: {", ".join(TYPES)}.{nearest(section.type, TYPES)}')
     ways = _ways(section)
     if section.type == "adiabatic":
-        beside = [*ways, *(["coolant_flow"] if section.coolant_flow is not None else [])]
+        beside = [*ways, *(name for name in ("coolant_flow", "coolant_holdup") if getattr(section, name) is not None)]
         if beside:
             raise StudyError(f'[energy] {beside[0]}: an adiabatic reactor exchanges no heat. Remove it, or write type = "jacket".')
         return EnergyBalance()
@@ -155,19 +159,25 @@ def balance_of(section: EnergySection, reactor: Reactor, basis: Basis = VOLUME_B
         raise StudyError(f'[energy]: {found}. Write UA = "50 W/K" (with the volume V), or "UA/V" = "20 kW/m^3/K".')
     if section.coolant_flow is not None and "UA" not in ways:
         raise StudyError('[energy] coolant_flow: it goes with UA. Write UA = "50 W/K" and the volume V in the place of UA/V.')
-    return EnergyBalance(next(iter(ways)))
+    if section.coolant_holdup is not None and section.coolant_flow is None:
+        raise StudyError('[energy] coolant_holdup: it goes with coolant_flow, through which heat leaves. Write coolant_flow = "200 W/K".')
+    if section.coolant_holdup is not None and not reactor.timed:
+        raise StudyError(f"[energy] coolant_holdup: what a jacket holds has no effect on the steady state of a {reactor.name}. Remove it.")
+    along = reactor.loading == "tau" and reactor.integrated and not reactor.timed and section.coolant_flow is not None
+    return EnergyBalance(next(iter(ways)), HOLDUP if section.coolant_holdup is not None else ALONG if along else "")
 
 
 def _ways(section: EnergySection) -> dict[str, object]:
     return {name: value for name, value in (("UA", section.UA), ("UA/V", section.UA_per_volume)) if value is not None}
 
 
-def _exchange(section: EnergySection, balance: EnergyBalance) -> tuple[Number | None, Number | None]:
-    """UA or UA/V, and the coolant's flow."""
+def _coolant(section: EnergySection, balance: EnergyBalance) -> tuple[Number | None, Number | None, Number | None]:
+    """UA or UA/V, the coolant's flow, and what it holds."""
     if not balance.exchange:
-        return None, None
+        return None, None, None
     flow = None if section.coolant_flow is None else _positive(section.coolant_flow, "coolant_flow", POWER / TEMPERATURE)
-    return _positive(_ways(section)[balance.exchange], balance.exchange, EXCHANGES[balance.exchange]), flow
+    holdup = None if section.coolant_holdup is None else _positive(section.coolant_holdup, "coolant_holdup", ENERGY / TEMPERATURE)
+    return _positive(_ways(section)[balance.exchange], balance.exchange, EXCHANGES[balance.exchange]), flow, holdup
 
 
 def _enthalpy(name: str, reaction: ReactionSection) -> Number | None:
@@ -196,6 +206,7 @@ class HeatPositions:
     volumetric: int
     exchange: int
     coolant_flow: int
+    coolant_holdup: int
 
 
 def heat_positions(
@@ -231,6 +242,7 @@ def heat_positions(
         place(whole, heat.volumetric, VOLUMETRIC, True, ZERO),
         place(heat.balance.exchange, heat.exchange, EXCHANGES.get(heat.balance.exchange, VOLUMETRIC), True, ZERO),
         place("coolant_flow", heat.coolant_flow, POWER / TEMPERATURE, True, ONE),
+        place("coolant_holdup", heat.coolant_holdup, ENERGY / TEMPERATURE, True, ONE),
     )
 
 
@@ -249,5 +261,8 @@ def heat_bindings(positions: HeatPositions, heat: HeatGiven, network: Network, o
         enthalpies[order[i]] = positions.enthalpies[reaction.name]
     for i, name in enumerate(network.species):
         molar[i] = positions.molar.get(name, ZERO)
-    volumetric, exchange, flow = np.array([positions.volumetric, positions.exchange, positions.coolant_flow], dtype=np.int32)
-    return HeatBindings(enthalpies, molar, volumetric, exchange, flow, np.array(heat.T_ref), np.array(float(flow != ONE)))
+    volumetric, exchange, flow, holdup = np.array(
+        [positions.volumetric, positions.exchange, positions.coolant_flow, positions.coolant_holdup], dtype=np.int32
+    )
+    warms = np.array(float(flow != ONE))
+    return HeatBindings(enthalpies, molar, volumetric, exchange, flow, holdup, np.array(heat.T_ref), warms, heat.balance.jacket)

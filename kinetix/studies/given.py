@@ -31,6 +31,7 @@ class HeatGiven:
         T_ref: temperature at which the enthalpies hold, K.
         exchange: UA or UA/V; None for an adiabatic reactor.
         coolant_flow: heat capacity flow of the coolant; None: it keeps its temperature.
+        coolant_holdup: heat capacity of the coolant in the jacket; None: none.
     """
 
     balance: EnergyBalance
@@ -40,6 +41,7 @@ class HeatGiven:
     T_ref: float
     exchange: Number | None
     coolant_flow: Number | None
+    coolant_holdup: Number | None = None
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from kinetix.errors import ConditionError, Problems, nearest
 from kinetix.experiments import Campaign
 from kinetix.padding import padded
 from kinetix.rates import ON_STREAM
-from kinetix.reactors import IDEAL_GAS, EnergyBalance
+from kinetix.reactors import HOLDUP, EnergyBalance
 from kinetix.simulation import ExplicitModel, ReactorModel, Spoken
 from kinetix.studies.tolerances import absolute_tolerances
 
@@ -34,6 +34,7 @@ def lane_arrays(
     *,
     on_stream: bool = False,
     feed_estimated: bool = False,
+    initial_estimated: bool = False,
     estimated: np.ndarray | None = None,
 ) -> dict[str, np.ndarray]:
     """Arrays by name with a leading lane axis, SI, as `kinetix.reactors.Lane` lists them.
@@ -41,7 +42,7 @@ def lane_arrays(
     `on_stream`: whether something depends on the time on stream.
     `atol`: as the user wants it, mol/m^3, see `tolerances`.
     `estimated`: whether the amount of a species is a parameter, (species,).
-    `feed_estimated`: whether a feed concentration is a parameter, so that the sum of the feed is not known beforehand.
+    `feed_estimated`, `initial_estimated`: whether such a concentration is a parameter, so that their sum is not known beforehand.
 
     Raises:
         ConditionError: a condition that the model needs is missing.
@@ -84,8 +85,10 @@ def lane_arrays(
     if spoken.reactor.measures_rates:
         lanes["concentrations"] = _measured_concentrations(spoken, campaign, lanes["T"])
     total_feed = None if feed is None else feed.sum(axis=1) + np.where(feed_estimated, np.nan, 0.0)
-    if spoken.reactor.density == IDEAL_GAS and total_feed is not None:
-        _check_pressure(campaign, total_feed)
+    if spoken.reactor.ideal_gas_at == "pressure":
+        stem, there, unknown = ("feed", feed, feed_estimated) if feed is not None else ("initial", initial, initial_estimated)
+        if there is not None and not unknown:
+            _check_pressure(campaign, there.sum(axis=1), stem, spoken.temperature_of(stem))
     lanes.update(spoken.reactor.lane_conditions(campaign.conditions, spoken.basis, total_feed))
     amounts = [amount for amount in (feed, initial) if amount is not None]
     if amounts:
@@ -96,33 +99,39 @@ def lane_arrays(
     return lanes
 
 
-def _check_pressure(campaign: Campaign, total_feed: np.ndarray) -> None:
-    """That the concentrations of a gas fed, mol/m^3, (lane,), add up to P/(R T), where P is given.
+def _check_pressure(campaign: Campaign, total: np.ndarray, stem: str, temperature: str) -> None:
+    """That the concentrations of a gas fed or there at the start, mol/m^3, (lane,), add up to P/(R T), where P is given.
 
     Raises:
         ConditionError: they do not, or T is not given.
     """
     if "P" not in campaign.conditions:
         return
-    if "T" not in campaign.conditions:
-        raise ConditionError('P without T says nothing of a gas. Add a column such as "T [degC]", or T = "350 K" under [conditions].')
-    P, T = campaign.conditions["P"], campaign.conditions["T"]
-    found = total_feed * GAS_CONSTANT * T
+    T = campaign.programs["T"][1][:, 0] if temperature in campaign.programs else campaign.conditions.get(temperature)
+    if T is None:
+        raise ConditionError(
+            f'P without {temperature} says nothing of a gas. Add a column such as "{temperature} [degC]", or {temperature} = "350 K" under'
+            " [conditions]."
+        )
+    P = campaign.conditions["P"]
+    found = total * GAS_CONSTANT * T
     wrong = np.flatnonzero(np.abs(found - P) > AGREEMENT * P)
     if wrong.size:
         i = wrong[0]
         raise ConditionError(
-            f"Experiment '{campaign.experiments[i]}': the feed adds up to {found[i] / 1e5:.5g} bar at {T[i]:.6g} K, but P is"
-            f" {P[i] / 1e5:.5g} bar. Give every species of the feed, inert ones too, or correct P."
+            f"Experiment '{campaign.experiments[i]}': the {'feed' if stem == 'feed' else 'initial state'} adds up to"
+            f" {found[i] / 1e5:.5g} bar at {T[i]:.6g} K, but P is {P[i] / 1e5:.5g} bar. Give every species of the"
+            f" {'feed' if stem == 'feed' else 'start'}, inert ones too, or correct P."
         )
 
 
 def _heated(spoken: ReactorModel, energy: EnergyBalance, campaign: Campaign) -> dict[str, np.ndarray]:
-    """What an energy balance takes from each experiment: where the temperature starts, the coolant, and what UA is per."""
-    name, given = spoken.reactor.heated_from, campaign.conditions
+    """What an energy balance takes from each experiment: where temperatures start, the coolant, and what UA is per."""
+    given, whats = campaign.conditions, {"T_coolant": "temperature of the coolant", "T_jacket_initial": "initial temperature of the jacket"}
     problems = Problems()
-    for needed, what in ((name, f"{name.removeprefix('T_')} temperature"), ("T_coolant", "temperature of the coolant")):
-        if needed not in given and (needed == name or energy.exchange):
+    for needed in (*spoken.reactor.start_temperatures, *energy.conditions):
+        if needed not in given and needed != "V":
+            what = whats.get(needed, f"{needed.removeprefix('T_')} temperature")
             problems.add(
                 f'{spoken.reactor.name}: no {what}, which [energy] needs. Add a column such as "{needed} [degC]", or write'
                 f' {needed} = "25 degC" under [conditions].'
@@ -133,12 +142,15 @@ def _heated(spoken: ReactorModel, energy: EnergyBalance, campaign: Campaign) -> 
             ' [conditions], or "UA/V" in the place of UA under [energy].'
         )
     problems.raise_if_any(ConditionError)
-    start = np.asarray(given[name], dtype=float)
-    return {
+    start = given[spoken.reactor.heated_from]
+    lanes = {
         "T_start": start,
-        "T_coolant": np.asarray(given["T_coolant"], dtype=float) if energy.exchange else start,
-        "exchange_per": 1.0 / np.asarray(given["V"], dtype=float) if energy.exchange == "UA" else np.ones(len(start)),
+        **({"T_feed": given["T_feed"]} if "T_feed" in spoken.reactor.start_temperatures[1:] else {}),
+        "T_coolant": given.get("T_coolant", start),
+        "exchange_per": 1.0 / given["V"] if energy.exchange == "UA" else np.ones(len(start)),
+        **({"T_jacket_initial": given["T_jacket_initial"]} if energy.jacket == HOLDUP else {}),
     }
+    return {name: np.asarray(values, dtype=float) for name, values in lanes.items()}
 
 
 def _measured_concentrations(spoken: ReactorModel, campaign: Campaign, T: np.ndarray) -> np.ndarray:

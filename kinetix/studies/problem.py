@@ -155,6 +155,7 @@ def assemble(
             atol,
             on_stream=mentions_time_on_stream(spoken, names),
             feed_estimated=bool((feed_positions != FROM_LANE).any()),
+            initial_estimated=bool((initial_positions != FROM_LANE).any()),
             estimated=(feed_positions != FROM_LANE) | (initial_positions != FROM_LANE),
         )
     meaning = "estimated"
@@ -171,7 +172,9 @@ def assemble(
     heat = None
     if isinstance(spoken, ReactorModel) and given.heat is not None and heat_places is not None:
         heat = heat_bindings(heat_places, given.heat, spoken.network, rate_order, m, n)
-    offsets = {"c": 0, "rate": n, "production": n + m, "T": n + (m + n if uses_rates else 0)}
+    behind = n + (m + n if uses_rates else 0)
+    answers = {name: behind + i for i, name in enumerate(spoken.answers)} if isinstance(spoken, ReactorModel) else {}
+    offsets = {"c": 0, "rate": n, "production": n + m, **answers}
     model = Model(
         kinetics=kinetics,
         constants=bindings(book.constants, padded(max(1, len(book.constants)))),

@@ -89,9 +89,10 @@ def CSTR(
     basis: str = "volume",
     amounts: str = "concentration",
     tanks: int = 1,
+    density: str = "constant",
     energy: Mapping[str, Any] | None = None,
 ) -> ReactorSetup:
-    """A stirred tank at steady state, constant density: 0 = (c_feed - c)/tau + nu r, isothermal or with an energy balance.
+    """A stirred tank at steady state: 0 = (c_feed - c)/tau + nu r, isothermal or with an energy balance.
 
     Args:
         network: reactions, from `parse_network`.
@@ -101,6 +102,8 @@ def CSTR(
         basis: what rates are per: "volume", "catalyst_mass" or "catalyst_area"; "turnover" where rates are measured.
         amounts: what rate laws without a formula are functions of: "concentration" or "partial_pressure".
         tanks: how many equal tanks in series share the residence time.
+        density: "constant", or "ideal_gas" at constant P, whose volume flow follows mole numbers and temperature; formulas then call
+            what flows out, by volume of the feed, `expansion`.
         energy: the energy balance as under `[energy]` of a study: `{"type": "adiabatic", "heat_capacity": "4.18 MJ/m^3/K"}`. The
             temperature is then an answer, `T_feed` a condition, and every reaction has its `r1.dHr`.
 
@@ -108,7 +111,7 @@ def CSTR(
     >>> kx.CSTR(kx.parse_network("A -> B")).reactor.name
     'cstr'
     """
-    return _setup(network, TANK, rates, orders, responses, basis_of(basis, amounts), tanks=tanks, energy=energy)
+    return _setup(network, TANK, rates, orders, responses, basis_of(basis, amounts), density, tanks, energy)
 
 
 def Batch(
@@ -119,20 +122,27 @@ def Batch(
     responses: Mapping[str, str] | None = None,
     basis: str = "volume",
     amounts: str = "concentration",
+    density: str = "constant",
     energy: Mapping[str, Any] | None = None,
 ) -> ReactorSetup:
-    """A closed reactor of constant volume, with constant or measured temperature or with an energy balance: dc/dt = nu r.
+    """A closed reactor, with constant or measured temperature or with an energy balance: dc/dt = nu r, or for a gas dn/dt = V nu r.
 
     Args:
         network: reactions, from `parse_network`.
         rates, orders, responses, basis, amounts, energy: as for `CSTR`; formulas may use initial[A], and the temperature starts at
             `T_initial`.
+        density: "constant"; "gas_at_constant_volume", whose pressure `P_total` is an answer; or "gas_at_constant_pressure", whose
+            volume relative to that at time zero formulas call `expansion`.
 
     >>> import kinetix as kx
-    >>> kx.Batch(kx.parse_network("A -> B")).reactor.timed
-    True
+    >>> vessel = kx.Batch(kx.parse_network("A -> 2 B"), density="gas_at_constant_volume")
+    >>> tree = kx.simulate(
+    ...     vessel, {"r1.k": "1 1/s", "initial.A": "1 bar", "initial.B": "0 bar"}, conditions={"T": "500 K"}, times=["1 h"]
+    ... )
+    >>> float(tree["simulation/predicted"].sel(response="P_total")[0, 0].round(9))
+    2.0
     """
-    return _setup(network, BATCH, rates, orders, responses, basis_of(basis, amounts), energy=energy)
+    return _setup(network, BATCH, rates, orders, responses, basis_of(basis, amounts), density, energy=energy)
 
 
 def Differential(
@@ -164,12 +174,14 @@ def TransientCSTR(
     orders: Mapping[str, Mapping[str, Any]] | None = None,
     responses: Mapping[str, str] | None = None,
     amounts: str = "concentration",
+    energy: Mapping[str, Any] | None = None,
 ) -> ReactorSetup:
     """A stirred tank over time, from an initial state: dc/dt = (c_feed - c)/tau + nu r.
 
     Args:
         network: reactions, from `parse_network`.
-        rates, orders, responses, amounts: as for `CSTR`; formulas may use feed[A] and initial[A].
+        rates, orders, responses, amounts, energy: as for `CSTR`; formulas may use feed[A] and initial[A]. With an energy balance
+            `T_feed` and `T_initial` are conditions.
 
     >>> import kinetix as kx
     >>> tank = kx.TransientCSTR(kx.parse_network("A -> B"))
@@ -178,7 +190,7 @@ def TransientCSTR(
     >>> float(tree["simulation/predicted"].sel(response="A")[0, 0].round(6))
     0.632121
     """
-    return _setup(network, TRANSIENT_CSTR, rates, orders, responses, basis_of("volume", amounts))
+    return _setup(network, TRANSIENT_CSTR, rates, orders, responses, basis_of("volume", amounts), energy=energy)
 
 
 def PlugFlow(
@@ -190,14 +202,15 @@ def PlugFlow(
     responses: Mapping[str, str] | None = None,
     basis: str = "volume",
     amounts: str = "concentration",
+    energy: Mapping[str, Any] | None = None,
 ) -> ReactorSetup:
     """An ideal tube at steady state: dc/dtau = nu r, or for a gas dF/dV = nu r with c = F/sum(F) P/(R T).
 
     Args:
         network: reactions, from `parse_network`.
-        density: "constant", or "ideal_gas" at constant T and P, whose volume flow follows the mole numbers.
-        rates, orders, responses, basis, amounts: as for `CSTR`; formulas for a gas may use `expansion`, the volume flow relative
-            to that of the feed: `{"X": "1 - expansion*[A]/feed[A]"}`.
+        density: "constant", or "ideal_gas" at constant P, whose volume flow follows mole numbers and temperature.
+        rates, orders, responses, basis, amounts, energy: as for `CSTR`; formulas for a gas may use `expansion`, the volume flow
+            relative to that of the feed: `{"X": "1 - expansion*[A]/feed[A]"}`.
 
     >>> import kinetix as kx
     >>> tube = kx.PlugFlow(kx.parse_network("A -> 2 B"), density="ideal_gas", responses={"X": "1 - expansion*[A]/feed[A]"})
@@ -205,7 +218,7 @@ def PlugFlow(
     >>> float(tree["simulation/predicted"].sel(response="X")[0, 0].round(4))
     0.5361
     """
-    return _setup(network, PLUG_FLOW, rates, orders, responses, basis_of(basis, amounts), density)
+    return _setup(network, PLUG_FLOW, rates, orders, responses, basis_of(basis, amounts), density, energy=energy)
 
 
 def Semibatch(
@@ -215,6 +228,7 @@ def Semibatch(
     orders: Mapping[str, Mapping[str, Any]] | None = None,
     responses: Mapping[str, str] | None = None,
     amounts: str = "concentration",
+    energy: Mapping[str, Any] | None = None,
 ) -> ReactorSetup:
     """A stirred vessel that a constant flow fills: dV/dt = q, d(c V)/dt = q c_feed + V nu r.
 
@@ -223,8 +237,9 @@ def Semibatch(
 
     Args:
         network: reactions, from `parse_network`.
-        rates, orders, responses, amounts: as for `CSTR`; formulas may use feed[A], initial[A] and `expansion`, the volume
-            relative to that at time zero: `{"X": "1 - expansion*[A]/initial[A]"}`.
+        rates, orders, responses, amounts, energy: as for `CSTR`; formulas may use feed[A], initial[A] and `expansion`, the volume
+            relative to that at time zero: `{"X": "1 - expansion*[A]/initial[A]"}`. With an energy balance `T_feed` and `T_initial` are
+            conditions.
 
     >>> import kinetix as kx
     >>> vessel = kx.Semibatch(kx.parse_network("A + B -> C"))
@@ -234,7 +249,7 @@ def Semibatch(
     >>> tree["simulation/predicted"].sel(response="A")[0].values.round(6).tolist()
     [0.666667, 0.5, 0.5]
     """
-    return _setup(network, SEMIBATCH, rates, orders, responses, basis_of("volume", amounts))
+    return _setup(network, SEMIBATCH, rates, orders, responses, basis_of("volume", amounts), energy=energy)
 
 
 def _setup(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 import numpy as np
 
@@ -34,8 +34,10 @@ def check_response_names(spoken: ReactorModel, constants: Mapping[str, Dimension
     """
     problems = Problems()
     conditions = spoken.conditions
-    if spoken.energy is not None and "T" in (*spoken.network.species, *spoken.responses):
-        problems.add("T is the temperature, which follows from [energy]. Give the species or response of this name another one.")
+    for name, kind in spoken.answers.items():
+        if name in (*spoken.network.species, *spoken.responses):
+            what = "temperature, which follows from [energy]" if kind == TEMPERATURE else "pressure, which follows from the amounts"
+            problems.add(f"{name} is the {what}. Give the species or response of this name another one.")
     for name, formula in spoken.responses.items():
         if name in conditions:
             problems.add(f"Response '{name}' has the name of a condition ({', '.join(conditions)}). Give it another name.")
@@ -93,7 +95,7 @@ def place_responses(
             formulas.append(Formula(formula, tuple(places)))
             order.append((True, len(formulas) - 1))
         else:
-            symbol = _plain_symbol(name)
+            symbol = _plain_symbol(name, spoken.answers)
             plain.append(spoken.place(symbol, name, {})[0])
             order.append((False, len(plain) - 1))
     uses_rates = any(vector in ("rate", "production") for vector, _ in plain) or any(
@@ -102,11 +104,11 @@ def place_responses(
     return plain, np.array([i + (len(plain) if late else 0) for late, i in order], dtype=np.int32), formulas, uses_rates
 
 
-def _plain_symbol(name: str) -> Symbol:
+def _plain_symbol(name: str, answers: Collection[str]) -> Symbol:
     """What a plain response is called in formulas."""
     if name.startswith("rate["):
         return Symbol("rate", name[5:-1])
-    return Symbol("name", name) if name == "T" else Symbol("concentration", name)
+    return Symbol("name", name) if name in answers else Symbol("concentration", name)
 
 
 def _explicit_places(
@@ -190,7 +192,7 @@ def _converts(spoken: ReactorModel, formulas: Sequence[Expression], campaign: Ca
 def predicted_unit(spoken: Spoken, campaign: Campaign, name: str, constants: Mapping[str, Dimension], reporting: Reporting) -> Unit:
     """The unit of a response that is not measured: one of the data's, or one that a chemist would write for its dimension."""
     if isinstance(spoken, ReactorModel):
-        if name == "T" and spoken.energy is not None:
+        if name in spoken.answers and spoken.answers[name] == TEMPERATURE:
             return campaign.condition_units.get(spoken.reactor.heated_from) or reporting.unit(TEMPERATURE)
         formula = spoken.responses.get(name)
         kind = spoken.plain_responses()[name] if formula is None else spoken.response_dimension(name, formula, constants)

@@ -54,7 +54,9 @@ class ReactorSection(_Section):
     type: str = Field(description="batch, cstr, transient_cstr, plug_flow, semibatch or differential")
     basis: str = Field(default="volume", description="what a rate is per: volume, catalyst_mass, catalyst_area or turnover")
     density: str | None = Field(
-        default=None, description="plug_flow: constant, or ideal_gas (at constant T and P, its volume flow follows the mole numbers)"
+        default=None,
+        description="cstr: constant (default) or ideal_gas (at constant P); plug_flow: one of these, which must be said; batch: constant"
+        " (default), gas_at_constant_volume or gas_at_constant_pressure",
     )
     tanks: int | None = Field(default=None, gt=0, description="cstr: how many equal tanks in series share the residence time; default: 1")
     amounts: str = Field(
@@ -75,8 +77,13 @@ class EnergySection(_Section):
     UA_per_volume: Any = Field(default=None, alias="UA/V", description="the same per volume of the fluid")
     coolant_flow: Any = Field(
         default=None,
-        description="heat capacity flow m cp of the coolant through a well-mixed jacket, which it enters at T_coolant; default: the jacket"
-        " has T_coolant",
+        description="heat capacity flow m cp of the coolant, which enters at T_coolant a well-mixed jacket, or flows along a tube; default:"
+        " the jacket has T_coolant",
+    )
+    coolant_holdup: Any = Field(
+        default=None,
+        description="heat capacity of the coolant in the jacket, beside coolant_flow: its temperature T_jacket is then an answer that"
+        " starts at T_jacket_initial",
     )
 
 

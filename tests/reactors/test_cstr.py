@@ -8,7 +8,7 @@ from scipy.optimize import brentq
 
 from kinetix.errors import ConditionError
 from kinetix.reactors import CSTR
-from kinetix.reactors.cstr import Series
+from kinetix.reactors.cstr import Series, solve
 from kinetix.status import Status
 from tests.reactors.contents import OPTIONS, constant_at, filled, kinetics, solved, thermal
 
@@ -114,7 +114,7 @@ def test_residence_time_that_cannot_be(given, message):
 
 def series(tanks, text, constants, tau, *feed):
     lane = {"atol": 1e-10, "T": 350.0, "tau": tau, "feed": filled(*feed), "times": [0.0]}
-    return Series(tanks)(kinetics(text), constants, {name: jnp.asarray(value, float) for name, value in lane.items()}, OPTIONS)
+    return Series(solve, tanks)(kinetics(text), constants, {name: jnp.asarray(value, float) for name, value in lane.items()}, OPTIONS)
 
 
 @pytest.mark.usefixtures("x64")
@@ -150,7 +150,7 @@ def test_derivatives_of_a_series():
 
     def outlet(x):
         lane = {"atol": jnp.asarray(1e-12), "T": jnp.asarray(350.0), "tau": x[1], "feed": jnp.stack([x[2], 0 * x[2], 0 * x[2], 0 * x[2]])}
-        return Series(3)(kinetics("A -> B"), thermal((1.0, 0.0))._replace(reference=x[:1]), lane, OPTIONS).c[0, 0]
+        return Series(solve, 3)(kinetics("A -> B"), thermal((1.0, 0.0))._replace(reference=x[:1]), lane, OPTIONS).c[0, 0]
 
     x = jnp.asarray([[0.02, 90.0, 1000.0], [0.01, 30.0, 500.0]])
     k, tau, A = np.asarray(x).T

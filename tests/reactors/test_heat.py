@@ -8,9 +8,11 @@ from scipy.integrate import solve_ivp
 
 from kinetix.constants import GAS_CONSTANT
 from kinetix.reactors import BATCH, CSTR
-from kinetix.reactors.energy import Heat
+from kinetix.reactors.batch import solve_rigid_gas
+from kinetix.reactors.energy import Heat, Jacket
+from kinetix.reactors.plug_flow import solve_gas
 from kinetix.status import Status
-from tests.reactors.contents import constant_at, filled, solved, thermal
+from tests.reactors.contents import OPTIONS, constant_at, filled, kinetics, solved, thermal
 
 pytestmark = pytest.mark.usefixtures("x64")
 
@@ -19,7 +21,7 @@ RANKINE = 1 / 1.8  # K
 
 
 def heat(start, *enthalpies, molar=(0.0,), volumetric=0.0, T_ref=298.15, exchange=0.0, coolant=300.0):
-    given = Heat(start, jnp.zeros(4), filled(*molar), volumetric, T_ref, exchange, coolant)
+    given = Heat(start, jnp.zeros(4), filled(*molar), volumetric, T_ref, exchange, coolant, start)
     enthalpies = given.enthalpies.at[: len(enthalpies)].set(jnp.stack([jnp.asarray(value) for value in enthalpies]))
     return jax.tree.map(jnp.asarray, given._replace(enthalpies=enthalpies))
 
@@ -100,7 +102,7 @@ def test_derivatives_of_a_tank():
 
     def found(values):
         dH, UA, k, start = values
-        given = seborg(dH, UA)._replace(start=start)
+        given = seborg(dH, UA)._replace(start=start, feed=start)
         constants = SEBORG._replace(reference=SEBORG.reference * k)
         states = solved(CSTR, "A -> B", constants, tau=60.0, feed=filled(1000.0, 0.0), times=[0.0], heat=given)
         return jnp.stack([states.T[0], states.c[0, 0]])
@@ -166,3 +168,34 @@ def test_a_catalyst_loading_leaves_the_exchange_as_it_is():
     other = solved(BATCH, "A -> B", thermal((0.001, EA)), loading=4.0, **lane)
     np.testing.assert_allclose(other.T, one.T, rtol=1e-9)
     np.testing.assert_allclose(other.c, one.c, rtol=1e-7, atol=1e-6)
+
+
+def along(values):
+    """T at the outlet of a cooled tube of gas that expands, with its coolant beside it."""
+    dH, exchange, k, start = values
+    given = heat(start, dH, molar=(80.0, 60.0), exchange=exchange, coolant=480.0)
+    given = given._replace(jacket=Jacket(given.coolant, jnp.zeros(()), jnp.asarray(900.0)))
+    constants = thermal((0.2, 60e3), T_ref=520.0)
+    lane = {"tau": jnp.asarray(4.0), "feed": filled(30.0, 0.0), "heat": given, "atol": jnp.asarray(1e-9)}
+    states = solve_gas(kinetics("A -> 2 B"), constants._replace(reference=constants.reference * k), lane, OPTIONS)
+    return jnp.stack([states.T[0], states.jacket[0], states.expansion[0], states.c[0, 0]])
+
+
+def rigid(values):
+    """T and a concentration in a rigid vessel of gas."""
+    dH, exchange, k, start = values
+    constants = thermal((0.2, 60e3), T_ref=520.0)
+    given = heat(start, dH, molar=(80.0, 60.0), exchange=exchange, coolant=480.0)
+    lane = {"times": jnp.asarray([2.0, 6.0]), "initial": filled(30.0, 0.0), "heat": given, "atol": jnp.asarray(1e-9)}
+    states = solve_rigid_gas(kinetics("A -> 2 B"), constants._replace(reference=constants.reference * k), lane, OPTIONS)
+    return jnp.concatenate([states.T, states.c[:, 0]])
+
+
+@pytest.mark.parametrize("found", [along, rigid])
+def test_derivatives_of_gases(found):
+    """By the enthalpy, the exchange, k and where the temperature starts, against differences of solves."""
+    at, solve = jnp.array([-20e3, 200.0, 1.0, 520.0]), jax.jit(found)
+    exact = jax.jacfwd(found)(at)
+    for i in range(4):
+        h = 1e-4 * at[i] * np.eye(4)[i]
+        np.testing.assert_allclose(exact[:, i], (solve(at + h) - solve(at - h)) / (2 * h[i]), rtol=1e-5, atol=1e-9)

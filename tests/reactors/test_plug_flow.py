@@ -8,10 +8,7 @@ from scipy.integrate import solve_ivp
 from scipy.optimize import brentq
 
 from kinetix.reactors import BATCH, PLUG_FLOW
-from kinetix.reactors.balances import Contents, Gas, along_gas, along_gas_jacobian
-from kinetix.reactors.energy import Isothermal
-from kinetix.reactors.plug_flow import pose_gas
-from kinetix.reactors.posed import Integrated
+from kinetix.reactors.plug_flow import solve_gas
 from kinetix.status import Status
 from tests.reactors.contents import OPTIONS, filled, kinetics, solved, thermal
 
@@ -24,7 +21,7 @@ def liquid(text, constants, tau, *feed):
 
 def gas(text, constants, tau, *feed):
     lane = {"atol": 1e-10, "T": 350.0, "tau": tau, "feed": filled(*feed), "times": [0.0]}
-    return Integrated(pose_gas)(kinetics(text), constants, {name: jnp.asarray(value, float) for name, value in lane.items()}, OPTIONS)
+    return solve_gas(kinetics(text), constants, {name: jnp.asarray(value, float) for name, value in lane.items()}, OPTIONS)
 
 
 @pytest.mark.parametrize("tau", [1e-3, 1.0, 60.0, 1e4])
@@ -90,14 +87,7 @@ def test_a_network_of_a_gas_against_scipy():
     np.testing.assert_allclose(states.expansion[0], F.sum() / Q / total, rtol=1e-8)
 
 
-def test_jacobian_of_a_gas():
-    inside = Contents(kinetics("A -> 2 B; A + B -> C"), Isothermal(jnp.asarray(350.0), jnp.asarray([0.05, 1e-3])))
-    flows, t = filled(30.0, 20.0, 5.0), jnp.asarray(0.0)
-    exact = jax.jacfwd(along_gas, argnums=1)(t, flows, Gas(inside, jnp.asarray(40.0)))
-    np.testing.assert_allclose(along_gas_jacobian(t, flows, Gas(inside, jnp.asarray(40.0))), exact, rtol=1e-13, atol=1e-15)
-
-
-@pytest.mark.parametrize("solve", [PLUG_FLOW.solve, Integrated(pose_gas)], ids=["constant", "ideal_gas"])
+@pytest.mark.parametrize("solve", [PLUG_FLOW.solve, solve_gas], ids=["constant", "ideal_gas"])
 def test_derivatives_against_differences(solve):
     def outlet(x):
         k1, k2, tau, A = x

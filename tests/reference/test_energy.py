@@ -2,8 +2,8 @@
 
 Tanks: H. S. Fogler, Elements of Chemical Reaction Engineering (4th ed., 2006), examples 8-6, 8-8 and 8-9; D. E. Seborg, T. F. Edgar and
 D. A. Mellichamp, Process Dynamics and Control, the nonlinear tank. The digits beyond the printed ones are by root finding.
-(Cases fogler-propylene-glycol-cstr, the tank of fogler-butane-adiabatic, the stable states of seborg-cstr-multiplicity, the steady
-state of kipet-cstr-jacketed-nonisothermal.)
+(Cases fogler-propylene-glycol-cstr, fogler-butane-adiabatic, the stable states of seborg-cstr-multiplicity,
+kipet-cstr-jacketed-nonisothermal.)
 """
 
 import numpy as np
@@ -62,11 +62,10 @@ def test_propylene_glycol(way):
     assert_allclose(simulated(tree, "glycol"), [[X]], rtol=1e-9)
 
 
-@pytest.mark.parametrize(("V", "X"), [(0.9944522613762531, 0.4), (3.0, None)])
-def test_butane_with_the_enthalpy_of_its_equilibrium(V, X):
-    """T = 330 K + 43.4 K X; the enthalpy of reaction is that of the equilibrium constant and is written once. Printed: 1.0 m^3."""
+def butane(V: float) -> Study:
+    """The enthalpy of reaction is that of the equilibrium constant and is written once."""
     dH = -830.3 * GAS_CONSTANT
-    study: Study = {
+    return {
         "reactions": {
             "r1": {
                 "equation": "n <=> i",
@@ -78,6 +77,12 @@ def test_butane_with_the_enthalpy_of_its_equilibrium(V, X):
         "energy": {"type": "adiabatic", "heat_capacity": f"{-dH * 9300 / 43.4!r} J/m^3/K"},
         "conditions": {"V": f"{V!r} m^3", "Q": f"{146.7 / 9.3!r} m^3/h", "T_feed": "330 K", "feed": {"n": "9.3 kmol/m^3", "i": "0 mol/L"}},
     }
+
+
+@pytest.mark.parametrize(("V", "X"), [(0.9944522613762531, 0.4), (3.0, None)])
+def test_butane_with_the_enthalpy_of_its_equilibrium(V, X):
+    """T = 330 K + 43.4 K X. Printed: 1.0 m^3."""
+    study = butane(V)
     tree = simulate(study)
     found = simulated(tree, "i").item() / 9.3
 
@@ -222,3 +227,192 @@ def test_heat_and_exchange_are_fitted_with_the_rate_constant():
     found = parameters(tree, "r1.k_ref", "r1.Ea", "r1.dHr", "UA/V")
     assert_allclose(found, [1e-3, 70, -100, 0.6], rtol=1e-6)
     assert statistic(tree, "chi_square") < 1e-6
+
+
+# ------------------------------------------------------------------------------------------------------------------- tubes
+
+
+@pytest.mark.parametrize("quantity", ["pfr_volume_X04", "pfr_volume_X07", "X_at_1m3", "X_at_2m3", "X_at_3m3"])
+def test_butane_in_a_tube(data, quantity):
+    """Fogler, example 8-6: adiabatic, limited by its equilibrium; printed 1.15 m^3 for X = 0.4."""
+    case = data("fogler-butane-adiabatic")
+    computed, tolerance = case.facts["expected"]["computed"], case.facts["tolerance"]["computed_rel"]
+    value = computed[quantity]
+    V, X = (value, float(f"0.{quantity[-1]}")) if quantity.startswith("pfr") else (float(quantity[5]), value)
+    tree = simulate({**butane(V), "reactor": {"type": "plug_flow", "density": "constant"}})
+    X_found = simulated(tree, "i").item() / 9.3
+    assert_allclose(X_found, X, rtol=tolerance)
+    assert_allclose(simulated(tree, "T").item(), 330 + 43.4 * X_found, rtol=1e-9)
+
+
+def cooled_tube(coolant_flow=None):
+    """A -> B, 2 B -> C over the volume, with a coolant that keeps its temperature or flows beside the tube; by Radau."""
+    V, Q, UA, C, cp = 0.02, 1e-4, 900.0, 1.9e6, np.array([120.0, 80.0, 250.0])
+
+    def slopes(v, y):
+        c, T, coolant = y[:3], y[3], y[4]
+        k1, k2 = (k * np.exp(-E / GAS_CONSTANT * (1 / T - 1 / 340)) for k, E in ((8e-3, 60e3), (2e-6, 75e3)))
+        r = np.array([k1 * c[0], k2 * c[1] ** 2])
+        nu = np.array([[-1, 1, 0], [0, -2, 1]])
+        dH = np.array([-70e3, -40e3]) + nu @ cp * (T - 298.15)
+        heat = UA / V * (coolant - T)
+        return [*(nu.T @ r / Q), (heat - dH @ r) / (Q * (C + cp @ c)), 0.0 if coolant_flow is None else -heat / coolant_flow]
+
+    return solve_ivp(slopes, (0, V), [2500.0, 0.0, 0.0, 330.0, 305.0], method="Radau", rtol=1e-11, atol=1e-9).y[:, -1]
+
+
+TUBE: Study = {
+    "reactions": {
+        "r1": {"equation": "A -> B", "k": "8e-3 1/s", "Ea": "60 kJ/mol", "at": "340 K", "dHr": "-70 kJ/mol"},
+        "r2": {"equation": "2 B -> C", "k": "2e-6 m^3/mol/s", "Ea": "75 kJ/mol", "at": "340 K", "dHr": "-40 kJ/mol"},
+    },
+    "formulas": False,
+    "reactor": {"type": "plug_flow", "density": "constant"},
+    "energy": {
+        "type": "jacket",
+        "at": "298.15 K",
+        "heat_capacity": {"A": "120 J/mol/K", "B": "80 J/mol/K", "C": "250 J/mol/K", "solvent": "1.9 MJ/m^3/K"},
+        "UA": "900 W/K",
+    },
+    "conditions": {
+        "V": "20 L",
+        "Q": "0.1 L/s",
+        "T_feed": "330 K",
+        "T_coolant": "305 K",
+        "feed": {"A": "2.5 mol/L", "default": "0 mol/L"},
+    },
+    "solver": {"rtol": 1e-10},
+}
+
+
+@pytest.mark.parametrize("flow", [None, 600.0], ids=["coolant keeps its temperature", "coolant flows beside"])
+def test_a_cooled_tube(flow):
+    y = cooled_tube(flow)
+    study = TUBE if flow is None else {**TUBE, "energy": {**TUBE["energy"], "coolant_flow": f"{flow} W/K"}}
+    tree = simulate(study)
+    assert_allclose([simulated(tree, name).item() * 1e3 for name in "ABC"], y[:3], rtol=1e-8)
+    assert_allclose(simulated(tree, "T").item(), y[3], rtol=1e-9)
+    if flow is not None:
+        assert_allclose(simulated(tree, "T_jacket").item(), y[4], rtol=1e-9)
+    else:
+        per_volume = {**study["energy"], "UA/V": "45 kW/m^3/K"}
+        del per_volume["UA"]
+        assert_allclose(simulated(simulate({**study, "energy": per_volume}), "T"), simulated(tree, "T"), rtol=1e-12)
+
+
+def test_tanks_in_series_are_tanks_one_after_the_other():
+    series = simulate({**SEBORG, "reactor": {"type": "cstr", "tanks": 2}}, "T_coolant [K]\n310\n")
+    half = {**SEBORG, "energy": {**SEBORG["energy"], "UA": "2.5e4 J/min/K"}}
+    first = simulate({**half, "conditions": {**SEBORG["conditions"], "V": "50 L", "T_coolant": "310 K"}})
+    A, B, T = (simulated(first, name).item() for name in ("A", "B", "T"))
+    between = {"V": "50 L", "T_coolant": "310 K", "T_feed": f"{T!r} K", "feed": {"A": f"{A!r} mol/L", "B": f"{B!r} mol/L"}}
+    second = simulate({**half, "conditions": {**SEBORG["conditions"], **between}})
+    for name in ("A", "T"):
+        assert_allclose(simulated(series, name), simulated(second, name), rtol=1e-9)
+
+
+# --------------------------------------------------------------------------------------------------- fed vessels, start-up
+
+
+def test_a_fed_vessel_with_a_jacket():
+    """A + B -> C, B fed cold from 200 s to 1400 s: amounts, volume and enthalpy by Radau from switch to switch."""
+    V0, q, UA, C = 1e-3, 5e-7, 3.0, 3.6e6
+
+    def slopes(on):
+        def rhs(t, y):
+            n, V, T = y[:3], y[3], y[4]
+            c = n / V
+            r = 2e-6 * np.exp(-50e3 / GAS_CONSTANT * (1 / T - 1 / 320)) * c[0] * c[1]
+            fed = q * on
+            heat = 120e3 * r * V + UA * (300 - T) + fed * C * (285 - T)
+            return [-r * V, fed * 4000 - r * V, r * V, fed, heat / (C * V)]
+
+        return rhs
+
+    y, t0, times, found = np.array([2.0, 0.0, 0.0, V0, 315.0]), 0.0, [100.0, 600.0, 1400.0, 3000.0], []
+    for end, on in ((200.0, 0), (1400.0, 1), (3000.0, 0)):
+        asked = [t for t in times if t0 < t <= end]
+        part = solve_ivp(slopes(on), (t0, end), y, method="Radau", rtol=1e-11, atol=1e-13, t_eval=sorted({*asked, end}))
+        found += [part.y[:, list(part.t).index(t)] for t in asked]
+        y, t0 = part.y[:, -1], end
+    study: Study = {
+        "formulas": False,
+        "reactions": {"r1": {"equation": "A + B -> C", "k": "2e-6 m^3/mol/s", "Ea": "50 kJ/mol", "at": "320 K", "dHr": "-120 kJ/mol"}},
+        "reactor": {"type": "semibatch"},
+        "energy": {"type": "jacket", "heat_capacity": "3.6 MJ/m^3/K", "UA": "3 W/K"},
+        "conditions": {
+            "V": "1 L",
+            "Q": "0.5 mL/s",
+            "feed_start": "200 s",
+            "feed_stop": "1400 s",
+            "feed": {"B": "4 mol/L", "default": "0 mol/L"},
+            "T_initial": "315 K",
+            "T_feed": "285 K",
+            "T_coolant": "300 K",
+        },
+        "initial": {"A": "2 mol/L", "default": "0 mol/L"},
+        "simulate": {"times": [f"{t} s" for t in times]},
+        "solver": {"rtol": 1e-10},
+    }
+    tree, expected = simulate(study), np.array(found)
+    assert np.ptp(expected[:, 4]) > 5
+    assert_allclose(simulated(tree, "T")[0], expected[:, 4], rtol=1e-8)
+    assert_allclose(simulated(tree, "A")[0] * 1e3, expected[:, 0] / expected[:, 3], rtol=1e-7)
+
+
+START_UP: Study = {
+    "reactions": {
+        "r1": {"equation": "A -> B", "A": {"start": "3 1/h"}, "Ea": f"{255 * GAS_CONSTANT!r} J/mol", "dHr": {"start": "-192 kJ/mol"}}
+    },
+    "reactor": {"type": "transient_cstr"},
+    "energy": {
+        "type": "jacket",
+        "heat_capacity": f"{1025 * 1.55!r} kJ/m^3/K",
+        "UA": {"start": f"{1200 * 4.5} W/K"},
+        "coolant_flow": f"{0.15 * 1000 * 1.2!r} kJ/h/K",
+        "coolant_holdup": f"{0.055 * 1000 * 1.2!r} kJ/K",
+    },
+    "conditions": {
+        "V": "0.2 m^3",
+        "Q": "0.1 m^3/h",
+        "feed": {"A": "2500 mol/m^3", "B": "0 mol/m^3"},
+        "T_feed": "293.15 K",
+        "T_coolant": "283.15 K",
+        "T_initial": "293.15 K",
+        "T_jacket_initial": "293.15 K",
+    },
+    "initial": {"A": "1000 mol/m^3", "B": "0 mol/m^3"},
+    "noise": {"A": "0.5 mol/m^3", "T": "0.25 K", "T_jacket": "0.25 K"},
+    "fit": {"sigma": "scaled"},
+}
+
+
+@pytest.mark.parametrize("number", ["three", "four"])
+def test_start_up_of_a_jacketed_tank(case, number):
+    """KIPET, example 16: k, the heat of reaction, UA and, of four, E/R, from A, T and the coolant's temperature over time."""
+    jacketed = case("kipet-cstr-jacketed-nonisothermal")
+    expected, tolerance = jacketed.facts["expected"], jacketed.facts["tolerance"]
+    text = (jacketed.folder / "data.csv").read_text(encoding="utf-8")
+    text = text.replace("time_h,A_mol_per_m3,T_K,Tc_K", "time [h],A [mol/m^3],T [K],T_jacket [K]")
+    of_r1 = START_UP["reactions"]["r1"]
+    Ea = of_r1["Ea"] if number == "three" else {"start": of_r1["Ea"]}
+    tree = fit({**START_UP, "reactions": {"r1": {**of_r1, "Ea": Ea}}}, text)
+    values, errors = expected[f"{number}_parameters"], expected[f"{number}_std_errors"]
+    per_kelvin = {"J/mol": 1, "kJ/mol": 1e-3}[tree["parameters"]["unit"].sel(parameter="r1.Ea").item()] * GAS_CONSTANT
+    pairs = [("delH_kJ_per_mol", "r1.dHr", -1.0), ("h_W_per_m2_K", "UA", 4.5)]
+    pairs += [("ER_K", "r1.Ea", per_kelvin)] if number == "four" else []
+    for name, ours, factor in pairs:
+        assert_allclose(parameters(tree, ours), [values[name] * factor], rtol=tolerance["parameters_rel"])
+        assert_allclose(parameters(tree, ours, quantity="stderr"), [errors[name] * abs(factor)], rtol=tolerance["std_errors_rel"])
+    A = tree["parameters"].sel(derived="r1.A")
+    assert A["derived_value"].item() == pytest.approx(values["k_per_h"], rel=tolerance["parameters_rel"])
+    assert A["derived_stderr"].item() == pytest.approx(errors["k_per_h"], rel=tolerance["std_errors_rel"])
+    objective = expected["objective" if number == "three" else "four_objective"]
+    assert statistic(tree, "chi_square") == pytest.approx(objective, rel=tolerance["objective_rel"])
+    if number == "four":  # of ln k = ln A and E, from k at the reference temperature and E
+        names = ["r1.k_ref", "r1.Ea"]
+        C = tree["covariance"]["covariance"].sel(parameter=names, other_parameter=names).values
+        T_ref = float(tree["parameters"]["note"].sel(parameter="r1.k_ref").item().split()[1])
+        slopes = np.array([[1 / parameters(tree, "r1.k_ref").item(), 1 / (per_kelvin * T_ref)], [0, 1]])
+        C = slopes @ C @ slopes.T
+        assert C[0, 1] / np.sqrt(C[0, 0] * C[1, 1]) == pytest.approx(expected["correlation_k_ER"], abs=1e-4)

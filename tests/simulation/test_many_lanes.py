@@ -55,6 +55,46 @@ def test_lanes_shared_by_cores_keep_their_digits_and_places(cores, monkeypatch):
         np.testing.assert_array_equal(one, other)
 
 
+HEAT = {"r1.dHr": "-60 kJ/mol", "r2.dHr": "-20 kJ/mol", "r3.dHr": "-80 kJ/mol"}
+JACKET = {"type": "jacket", "heat_capacity": "3.8 MJ/m^3/K", "UA": "300 W/K", "coolant_flow": "400 W/K"}
+OF_GAS = {
+    "type": "jacket",
+    "at": "25 degC",
+    "heat_capacity": {"A": "90 J/mol/K", "B": "100 J/mol/K", "C": "70 J/mol/K", "D": "180 J/mol/K"},
+    "UA/V": "20 W/m^3/K",
+}
+AMOUNTS = {"feed.A": "1 mol/L", "feed.default": "0 mol/L", "initial.A": "1 mol/L", "initial.default": "0 mol/L"}
+HOT = {"T_initial": "330 K", "T_coolant": "300 K"}
+
+
+@pytest.mark.parametrize(
+    ("reactor", "conditions"),
+    [
+        (
+            lambda net: kx.TransientCSTR(net, energy={**JACKET, "coolant_holdup": "30 kJ/K"}),
+            {"tau": "5 min", "T_feed": "320 K", "V": "50 L", "T_jacket_initial": "310 K", **HOT},
+        ),
+        (lambda net: kx.Batch(net, density="gas_at_constant_pressure", energy=OF_GAS), HOT),
+    ],
+    ids=["tank with a jacket", "gas that expands"],
+)
+def test_many_lanes_with_energy_balances_equal_few(reactor, conditions):
+    setup = reactor(kx.parse_network(NETWORK))
+    stems = [stem for stem, needed in (("feed", setup.reactor.needs_feed), ("initial", setup.reactor.needs_initial)) if needed]
+    amounts = {name: amount for name, amount in AMOUNTS.items() if name.split(".")[0] in stems}
+    if setup.reactor.ideal_gas_at:
+        amounts = {name: amount.replace("mol/L", "bar") for name, amount in amounts.items()}
+    given = kx.problem(setup, {**CONSTANTS, **HEAT, **amounts}, conditions=conditions, times="0:10:3 min")
+    lanes = {name: np.repeat(array, LANES, axis=0) for name, array in given.lanes.items()}
+    lanes["T_start"] = RANDOM.uniform(310.0, 350.0, LANES)
+    all_lanes = predict(given.model, given.parameters, lanes)
+    assert (all_lanes.status == Status.SUCCESS).all()
+    some = slice(0, 40)
+    few = predict(given.model, given.parameters, {name: array[some] for name, array in lanes.items()})
+    np.testing.assert_array_equal(all_lanes.steps[some], few.steps)
+    np.testing.assert_allclose(all_lanes.values[some], few.values, rtol=1e-10, atol=1e-10 * np.nanmax(np.abs(few.values)))
+
+
 def test_the_derivatives_of_many_lanes():
     given, lanes = many(kx.CSTR, "feed", conditions={"T": "340 K", "tau": "3 min"})
     weights = RANDOM.uniform(size=LANES)

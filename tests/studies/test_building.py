@@ -209,13 +209,18 @@ def test_reactions_and_their_constants(change, words):
         (
             {"reactor.type": "plug_flow"},
             '[reactor] density: a plug_flow reactor needs to know how the density goes. Write density = "constant" (liquids, or gases whose'
-            ' mole number hardly changes) or density = "ideal_gas" (an ideal gas at constant T and P); on the command line --density.',
+            ' mole number and temperature hardly change) or density = "ideal_gas" (an ideal gas at constant P); on the command'
+            " line --density.",
         ),
         (
             {"reactor.type": "plug_flow", "reactor.density": "idealgas"},
-            '[reactor] density = "idealgas": not of a plug_flow reactor. Write one of "constant", "ideal_gas". Did you mean \'ideal_gas\'?',
+            '[reactor] density = "idealgas": not of a plug_flow reactor. Write density = "constant" (liquids, or gases whose mole number'
+            " and temperature hardly change) or density = \"ideal_gas\" (an ideal gas at constant P). Did you mean 'ideal_gas'?",
         ),
-        ({"reactor.density": "ideal_gas"}, '[reactor] density = "ideal_gas": not of a cstr reactor. Write one of "constant".'),
+        (
+            {"reactor.type": "semibatch", "reactor.density": "ideal_gas", "conditions": {}},
+            '[reactor] density = "ideal_gas": not of a semibatch reactor. Write density = "constant".',
+        ),
         (
             {"reactor.type": "semibatch", "reactor.basis": "catalyst_mass", "conditions": {}},
             '[reactor] basis = "catalyst_mass": a semibatch reactor is integrated, which needs rates in mol/L/s.'

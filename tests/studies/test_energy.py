@@ -112,7 +112,7 @@ def refused(study, *tables):
         ),
         (
             {"energy": {"T_feed": "300 K"}},
-            "study.toml, [energy] T_feed: unknown key 'T_feed'. Known: type, heat_capacity, at, UA, UA/V, coolant_flow.",
+            "study.toml, [energy] T_feed: unknown key 'T_feed'. Known: type, heat_capacity, at, UA, UA/V, coolant_flow, coolant_holdup.",
         ),
     ],
 )
@@ -136,10 +136,56 @@ def test_where_there_is_no_energy_balance():
     assert without.startswith("Reaction 'r1': dHr is for an energy balance, and there is none: T is given. Write [energy] with")
     measured = {"reactions": {"r1": R1}, "reactor": {"type": "differential"}, "energy": TANK["energy"]}
     assert "[energy]: a differential reactor has no energy balance: its temperature is given. Remove [energy]." in refused(measured)
-    row = changed(TANK, reactor={"tanks": 3})
-    assert "[energy]: a cstr reactor of 3 tanks in series has no energy balance: its temperature is given. Remove [energy]." in refused(row)
     catalyst = changed({**TANK, "energy": {**JACKET}}, reactor={"basis": "catalyst_mass"})
     assert any("a jacket is not available yet for a cstr reactor with rates per catalyst mass" in problem for problem in refused(catalyst))
+
+
+def test_what_a_coolant_with_a_holdup_needs():
+    alone = changed({**BATCH, "energy": {**JACKET, "coolant_holdup": "5 kJ/K"}})
+    assert refused(alone) == (
+        '[energy] coolant_holdup: it goes with coolant_flow, through which heat leaves. Write coolant_flow = "200 W/K".',
+    )
+    at_rest = {**TANK, "energy": {**JACKET, "coolant_flow": "200 W/K", "coolant_holdup": "5 kJ/K"}}
+    assert refused(at_rest) == ("[energy] coolant_holdup: what a jacket holds has no effect on the steady state of a cstr. Remove it.",)
+    adiabatic = changed(BATCH, energy={"coolant_holdup": "5 kJ/K"})
+    assert refused(adiabatic) == ('[energy] coolant_holdup: an adiabatic reactor exchanges no heat. Remove it, or write type = "jacket".',)
+    without = {**BATCH, "energy": at_rest["energy"], "conditions": {"T_initial": "320 K", "V": "1 L", "T_coolant": "300 K"}}
+    assert refused(without) == (
+        'batch: no initial temperature of the jacket, which [energy] needs. Add a column such as "T_jacket_initial [degC]", or write'
+        ' T_jacket_initial = "25 degC" under [conditions].',
+    )
+    rows = describe_model(problem(changed(without, conditions={"T_jacket_initial": "310 K"})))
+    assert ("energy balance", "C*dT/dt = - dHr(r1)*r(r1) + UA/V*(T_jacket - T)") in rows
+    assert ("coolant", "coolant_holdup*dT_jacket/dt = UA*(T - T_jacket) + coolant_flow*(T_coolant - T_jacket)") in rows
+
+
+def test_what_is_fed_and_what_is_there_have_their_temperatures():
+    conditions = {"T": "300 K", "V": "1 L", "Q": "1 L/h", "feed": {"A": "0 mol/L", "B": "1 mol/L"}}
+    study = {**BATCH, "reactor": {"type": "semibatch"}, "conditions": conditions}
+    assert refused(study) == (
+        "[conditions] T: with [energy] the temperature is an answer. Write T_initial, at which it starts, and T_feed, or remove [energy].",
+    )
+    assert refused({**study, "conditions": {name: value for name, value in conditions.items() if name != "T"}}) == (
+        'semibatch: no initial temperature, which [energy] needs. Add a column such as "T_initial [degC]", or write T_initial = "25 degC"'
+        " under [conditions].",
+        'semibatch: no feed temperature, which [energy] needs. Add a column such as "T_feed [degC]", or write T_feed = "25 degC" under'
+        " [conditions].",
+    )
+
+
+def test_a_pressure_that_is_an_answer_has_no_other_meaning():
+    study = {
+        "reactions": {"r1": {"equation": "A -> B", "k": "1 1/s"}},
+        "initial": {"A": "1 bar", "B": "0 bar"},
+        "conditions": {"T": "300 K"},
+    }
+    rigid = {**study, "reactor": {"type": "batch", "density": "gas_at_constant_volume"}}
+    assert refused({**rigid, "responses": {"P_total": "2*p[A]"}}) == (
+        "P_total is the pressure, which follows from the amounts. Give the species or response of this name another one.",
+    )
+    assert refused({**rigid, "conditions": {"T": "300 K", "P": "1 bar"}}) == (
+        "[conditions] P: of a gas at constant volume the pressure is an answer, P_total; it starts with the amounts.",
+    )
 
 
 def test_an_adiabatic_tank_with_a_catalyst():
