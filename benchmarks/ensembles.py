@@ -30,13 +30,14 @@ import_began = time.perf_counter()
 import jax
 import jax.numpy as jnp
 import numpy as np
-from shared.rounds import Case, Cases, Elsewhere, Peer, goal, here, relative, spread
+from shared.rounds import Case, Cases, Elsewhere, Peer, goal, here, relative, spread, timed
 from shared.surroundings import conclude, introduce, version_of
 
 import kinetix as kx
+from kinetix.constants import GAS_CONSTANT
 from kinetix.network import production, production_jacobian, stack_laws
 from kinetix.rates import mass_action
-from kinetix.solvers import Engine, Options, Solution, System, integrate_ensemble, native
+from kinetix.solvers import AUTOMATIC, Engine, Options, Solution, System, integrate_ensemble, native
 
 IMPORTED = time.perf_counter() - import_began
 
@@ -44,6 +45,7 @@ PARTS = {
     "batch": "beside numbalsoda, diffrax and SciPy",
     "sensitivities": "derivatives of the end state, relative to the plain solve",
     "times": "twenty output times, relative to the end only",
+    "laws": "the same reactions with adsorption terms, and adiabatic, beside numbalsoda and SciPy",
     "order": "lanes in the order given, sorted, sorted by the steps of the last run",
     "first": "the first call, with an empty cache of compiled programs and with a warm one",
     "sizes": "the first call for chains of 5, 10, 20 species",
@@ -240,7 +242,7 @@ def prepare_batch(bench: Bench) -> Show:
     sizes = bench.sizes
     bench.plain()
     problem = bench.folder / "problem.npz"
-    np.savez(problem, y0=bench.lanes.y0, k=bench.lanes.k, tf=END)
+    np.savez(problem, y0=bench.lanes.y0, k=bench.lanes.k, tf=END, law="isothermal")
     reference = bench.end(bench.lanes, tightly)
     with Elsewhere(sys.executable, RADAU, problem, sizes.radau) as radau:
         apart = errors(np.load(radau.answer), reference).max()
@@ -319,6 +321,87 @@ def prepare_times(bench: Bench) -> Show:
         raise SystemExit(f"The end states with and without outputs on the way differ by {apart:.2g} tolerances.")
     bench.cases[name] = Case(bench.sizes.batch, here(bench.solve, *arguments))
     return lambda cases: relative(f"{bench.sizes.times} output times beside the end only", cases, name, PLAIN, at_most=1.6)
+
+
+class Law(NamedTuple):
+    """The same reactions with other equations: a problem as a user writes it, the array of its lanes that varies, and how peers see it.
+
+    constants : of the peers, from the temperature T [lane] at the start.
+    states : how many states the peers have.
+    """
+
+    problem: kx.Problem
+    temperature: str
+    constants: Callable[[np.ndarray], np.ndarray]
+    states: int
+
+
+KA, KC = 0.5, 1.0  # m^3/mol
+CAPACITY = 2500.0  # J/m^3/K
+ENTHALPIES = np.array([-50e3, 50e3, -30e3, -60e3])  # J/mol
+
+
+def laws() -> dict[str, Law]:
+    """With all rates divided by (1 + KA [A] + KC [C])^2, and adiabatic."""
+    network = kx.parse_network(BATCH, formulas=False)
+    known = {"initial.A": "1 mol/m^3", "initial.B": "1 mol/m^3", "initial.default": "0 mol/m^3"}
+    for j, unit in enumerate(("m^3/mol/s", "1/s", "1/s", "m^3/mol/s")):
+        known |= {f"r{j + 1}.A": f"{float(np.exp(LN_A[j]))!r} {unit}", f"r{j + 1}.Ea": f"{float(EA[j])!r} J/mol"}
+    site = "(1 + KA*[A] + KC*[C])^2"
+    rates = {"r1": f"k*[A]*[B]/{site}", "r2": f"k*[C]/{site}", "r3": f"k*[C]/{site}", "r4": f"k*[D]*[A]/{site}"}
+    how: Any = {"times": [0.0, END], "rtol": RTOL, "atol": f"{ATOL!r} mol/m^3"}
+    covered = kx.problem(
+        kx.Batch(network, rates=rates), {**known, "KA": f"{KA!r} m^3/mol", "KC": f"{KC!r} m^3/mol"}, conditions={"T": "350 K"}, **how
+    )
+    heats = {f"r{j + 1}.dHr": f"{float(heat)!r} J/mol" for j, heat in enumerate(ENTHALPIES)}
+    vessel = kx.Batch(network, energy={"type": "adiabatic", "heat_capacity": f"{CAPACITY!r} J/m^3/K"})
+    warm = kx.problem(vessel, known | heats, conditions={"T_initial": "350 K"}, **how)
+
+    def surface(T: np.ndarray) -> np.ndarray:
+        k = np.exp(LN_A - EA / (GAS_CONSTANT * T[:, None]))
+        return np.concatenate([k, np.full((len(T), 2), [KA, KC])], axis=1)
+
+    def heat(T: np.ndarray) -> np.ndarray:
+        return np.tile(np.concatenate([LN_A, EA / GAS_CONSTANT, -ENTHALPIES / CAPACITY]), (len(T), 1))
+
+    return {"inhibited": Law(covered, "T", surface, 5), "adiabatic": Law(warm, "T_start", heat, 6)}
+
+
+def prepare_laws(bench: Bench) -> Show:
+    """By `predict`, as a user would, on all cores."""
+    found: dict[str, tuple[str, np.ndarray, np.ndarray]] = {}
+    many = bench.sizes.batch if bench.sizes == QUICK else max(bench.sizes.batch, AUTOMATIC.lanes)
+    ours = lanes_between(many, 320.0, 420.0)
+    for law_name, law in laws().items():
+        lanes = {name: np.repeat(array, many, axis=0) for name, array in law.problem.lanes.items()}
+        lanes["initial"] = np.pad(ours.y0, ((0, 0), (0, lanes["initial"].shape[1] - 5)))
+        lanes[law.temperature] = ours.T
+        predicted = partial(kx.predict, law.problem.model, law.problem.parameters, lanes)
+        y0 = ours.y0 if law.states == 5 else np.concatenate([ours.y0, ours.T[:, None]], axis=1)
+        problem = bench.folder / f"{law_name}.npz"
+        np.savez(problem, y0=y0, k=law.constants(ours.T), tf=END, law=law_name)
+        reference = predicted().values[:, -1]
+        bench.cases[f"kinetix, {law_name}"] = Case(many, timed(predicted))
+        for peer_name, peer in PEERS.items():
+            if peer.module in ("numbalsoda", "scipy") and peer.rtol == RTOL and version_of(bench.python, peer.module):
+                some = many if peer.module == "numbalsoda" else bench.sizes.scipy
+                elsewhere = bench.exits.enter_context(Elsewhere(bench.python, peer, problem, some))
+                bench.cases[f"{peer_name}, {law_name}"] = Case(some, elsewhere.once)
+                apart = errors(np.load(elsewhere.answer), reference)
+                if np.median(apart) > OTHER:
+                    raise SystemExit(f"{peer_name}, {law_name}: {np.median(apart):.2g} tolerances from kinetix in its median lane.")
+                found[f"{peer_name}, {law_name}"] = (f"kinetix, {law_name}", apart, reference)
+
+    def show(cases: Cases) -> None:
+        width = max(map(len, [*cases, "CPU microseconds per system"]))
+        print(f"\n{'CPU microseconds per system':{width}}  median (range)              ratio  apart from kinetix, tolerances: median")
+        for law_name in laws():
+            print(f"{f'kinetix, {law_name}':{width}}  {spread(cases[f'kinetix, {law_name}'].cpu)}")
+        for name, (reference, apart, _) in found.items():
+            ratio = statistics.median(cases[name].cpu) / statistics.median(cases[reference].cpu)
+            print(f"{name:{width}}  {spread(cases[name].cpu):27} {ratio:6.1f}  {np.median(apart):.2g}")
+
+    return show
 
 
 def prepare_order(bench: Bench) -> Show:
@@ -427,6 +510,7 @@ PREPARED: dict[str, Callable[[Bench], Show]] = {
     "batch": prepare_batch,
     "sensitivities": prepare_sensitivities,
     "times": prepare_times,
+    "laws": prepare_laws,
     "order": prepare_order,
 }
 """Parts whose cases take turns."""

@@ -49,10 +49,15 @@ Cases = dict[str, Case]
 def here(program: Any, *arguments: Any) -> Callable[[], tuple[float, float]]:
     """Runs a program of this process, arguments on the device already."""
     ready = jax.tree.map(jnp.asarray, arguments)
+    return timed(lambda: jax.block_until_ready(program(*ready)))
+
+
+def timed(run: Callable[[], Any]) -> Callable[[], tuple[float, float]]:
+    """Seconds of CPU and wall of a call, after a first one."""
 
     def once() -> tuple[float, float]:
         cpu, wall = time.process_time(), time.perf_counter()
-        jax.block_until_ready(program(*ready))
+        run()
         return time.process_time() - cpu, time.perf_counter() - wall
 
     once()

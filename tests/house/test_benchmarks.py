@@ -72,3 +72,22 @@ def test_each_digit_costs_more_steps_and_all_solvers_find_the_same_states():
             errors, steps = ([float(row[solver][i]) for row in solves] for i in (0, 1))
             assert errors[0] > errors[1] > errors[2] and steps[0] < steps[1] < steps[2]
             assert errors[2] < 1e-5
+
+
+@pytest.mark.slow
+def test_tanks_are_found_by_all_that_are_there():
+    """The program itself ends where a balance or a central difference disagrees."""
+    told = output(str(BENCHMARKS / "tanks.py"), "--quick", "--rounds", "1")
+    assert len(re.findall(r"derivatives within \S+ of central differences", told)) == 2
+    rows = re.findall(r"^(kinetix|SciPy fsolve, loop)  .* (100\.000|\d+\.\d+)%   (\S+)$", told, re.MULTILINE)
+    assert [name for name, _, _ in rows] == ["kinetix", "SciPy fsolve, loop"] * 2
+    assert all(float(apart) < 1e-8 for _, _, apart in rows)
+    assert len(re.findall(r"^goal: kinetix, share of the tanks found, .*: met$", told, re.MULTILINE)) == 2
+
+
+@pytest.mark.slow
+def test_other_laws_of_ensembles_find_the_states_of_their_peers():
+    told = quick("laws")
+    for law in ("inhibited", "adiabatic"):
+        assert re.search(rf"^kinetix, {law} ", told, re.MULTILINE)
+        assert float(re.search(rf"^SciPy LSODA, loop, {law} .* (\S+)$", told, re.MULTILINE)[1]) < 100
