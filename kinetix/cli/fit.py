@@ -27,7 +27,9 @@ from kinetix.cli.options import (
     Quiet,
     Reactions,
     ReactorType,
+    Seed,
     Sigma,
+    StartNumber,
     Starts,
     Title,
 )
@@ -59,6 +61,8 @@ def fit(
     quiet: Quiet = False,
     max_iterations: MaxIterations = None,
     max_seconds: MaxSeconds = None,
+    starts: StartNumber = None,
+    seed: Seed = None,
     device: Device = None,
 ) -> None:
     """Fit rate constants, activation energies and other parameters to data.
@@ -66,6 +70,7 @@ def fit(
     \b
     Examples:
       kinetix fit study.toml
+      kinetix fit study.toml --starts 100
       kinetix fit run1.csv run2.csv --reaction "A -> B" --reactor batch \\
           --start r1.k="0.1 1/min" --initial A="1 mol/L" --initial B="0 mol/L" \\
           --write-study study.toml
@@ -95,7 +100,7 @@ def fit(
         assumed_reactions.update(source.study.get("reactions", {}))
         return source
 
-    wishes = Wishes(out or Path(f"{_name_of(files[0])}-fit"), as_json, quiet, max_iterations, max_seconds, device)
+    wishes = Wishes(out or Path(f"{_name_of(files[0])}-fit"), as_json, quiet, max_iterations, max_seconds, device, starts, seed)
     with telling():
         facts, _ = fitted(read, wishes, began(context))
         answer(facts, wishes)

@@ -16,13 +16,33 @@ Json = Annotated[bool, typer.Option("--json", help="Print the summary as JSON, a
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but warnings and errors.")]
 MaxIterations = Annotated[
     int | None,
-    typer.Option("--max-iterations", min=1, metavar="N", help="Stop after N iterations; the best point is kept.", show_default=False),
+    typer.Option(
+        "--max-iterations", min=1, metavar="N", help="Stop after N iterations from a start; the best point is kept.", show_default=False
+    ),
 ]
 MaxSeconds = Annotated[
     float | None,
     typer.Option(
-        "--max-seconds", min=0.0, metavar="S", help="Stop after S seconds of iterations; the best point is kept.", show_default=False
+        "--max-seconds",
+        min=0.0,
+        metavar="S",
+        help="Stop after S seconds of iterations, from all starts; the best point is kept.",
+        show_default=False,
     ),
+]
+StartNumber = Annotated[
+    int | None,
+    typer.Option(
+        "--starts",
+        min=1,
+        metavar="N",
+        help="Look for the best optimum from N starts: the given one, and others spread over the bounds or about it.",
+        show_default=False,
+    ),
+]
+Seed = Annotated[
+    int | None,
+    typer.Option("--seed", min=0, metavar="N", help="Seed of starts that are spread or found. Default: 2026.", show_default=False),
 ]
 Device = Annotated[
     Literal["cpu", "gpu"] | None,

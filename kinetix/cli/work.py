@@ -15,7 +15,7 @@ import typer
 
 from kinetix.cli.compile_cache import start_compile_cache
 from kinetix.cli.messages import fail
-from kinetix.cli.progress import progress
+from kinetix.cli.progress import SearchProgress, progress
 from kinetix.errors import InputError, Problems
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from kinetix.experiments import Table
     from kinetix.results import FitFacts
-    from kinetix.studies import Problem, Study
+    from kinetix.studies import Multistart, Problem, Study
 
 
 @dataclass(frozen=True)
@@ -60,6 +60,8 @@ class Wishes:
     max_iterations: int | None = None
     max_seconds: float | None = None
     device: str | None = None
+    starts: int | None = None
+    seed: int | None = None
 
 
 def began(context: typer.Context) -> float:
@@ -146,19 +148,31 @@ def fitted(read: Callable[[], Source], wishes: Wishes, since: float) -> tuple[Fi
         with progress(wanted=not wishes.quiet) as say:
             say("compiling")
             start_compile_cache()
+            shown = SearchProgress(say)
             facts = fit_problem(
                 problem,
                 FitLimits(
                     study.fit.max_iterations if wishes.max_iterations is None else wishes.max_iterations,
                     study.fit.max_seconds if wishes.max_seconds is None else wishes.max_seconds,
                 ),
-                on_iteration=lambda iteration: say(f"iteration {iteration.number}, sum of squares {iteration.ssr:.6g}"),
+                on_iteration=shown.iteration,
+                multistart=_multistart(study, wishes),
+                on_start=shown.start,
                 study_text=source.text,
                 import_seconds=import_seconds,
                 device=device.device_kind,
                 date=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
             )
     return facts, problem
+
+
+def _multistart(study: Study, wishes: Wishes) -> Multistart:
+    """The starts of a study, unless a wish says otherwise."""
+    from kinetix.studies import Multistart
+
+    number = study.fit.starts if wishes.starts is None else wishes.starts
+    seed = study.fit.seed if wishes.seed is None else wishes.seed
+    return Multistart(number) if seed is None else Multistart(number, seed)
 
 
 def answer(facts: FitFacts, wishes: Wishes, entries: Mapping[str, object] | None = None) -> None:

@@ -1,24 +1,31 @@
 """Bounded least squares that knows only residual functions: triangles, a trust region, and the host's loop.
 
-No chemistry and no names of parameters: a problem is a function theta -> triangle of [J r].
+Many starts, too: see `multistart`. No chemistry and no names of parameters: a problem is a function theta -> triangle of [J r].
 """
 
 from kinetix.estimation.driver import Evaluate, Iteration, Options, Outcome, evaluation, fit
+from kinetix.estimation.multistart import Done, Optima, alike, distinct_optima, fit_all, latin_hypercube
 from kinetix.estimation.triangles import merge, triangle
 from kinetix.estimation.trust_region import Bounds, State, Tolerances, done, init, propose, update
 
 __all__ = [
     "Bounds",
+    "Done",
     "Evaluate",
     "Iteration",
+    "Optima",
     "Options",
     "Outcome",
     "State",
     "Tolerances",
+    "alike",
+    "distinct_optima",
     "done",
     "evaluation",
     "fit",
+    "fit_all",
     "init",
+    "latin_hypercube",
     "merge",
     "propose",
     "triangle",

@@ -15,6 +15,7 @@ from kinetix.plots.profiles import profiles
 from kinetix.plots.residuals import residuals
 from kinetix.plots.responses import responses
 from kinetix.plots.sheet import caption_of
+from kinetix.plots.starts import starts
 from kinetix.results.tree import require_fit
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ FIGURES: dict[str, Callable[[xr.DataTree], Figure | None]] = {
     "arrhenius": arrhenius,
     "parity": parity,
     "residuals": residuals,
+    "starts": starts,
 }
 """Name -> function that draws it, or gives None where it makes no sense for the result; in the order of a report."""
 
@@ -55,4 +57,16 @@ def figures(tree: xr.DataTree | xr.Dataset, names: Sequence[str] = tuple(FIGURES
     return {name: figure for name, figure in drawn.items() if figure is not None}
 
 
-__all__ = ["FIGURES", "arrhenius", "branches", "caption_of", "embedded", "figures", "parity", "profiles", "residuals", "responses"]
+__all__ = [
+    "FIGURES",
+    "arrhenius",
+    "branches",
+    "caption_of",
+    "embedded",
+    "figures",
+    "parity",
+    "profiles",
+    "residuals",
+    "responses",
+    "starts",
+]

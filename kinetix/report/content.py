@@ -12,6 +12,7 @@ import xarray as xr
 
 from kinetix.report.numbers import alike, compared
 from kinetix.report.rows import correlated_pairs, parameter_rows, response_rows, settings, sigma_sentence, statistics_rows
+from kinetix.report.starts import optima_rows, start_sentences
 from kinetix.report.summary import failed_experiments, lines, provenance
 from kinetix.results.phrases import correlation, count, listing
 from kinetix.results.residuals import standardised_residuals
@@ -153,6 +154,7 @@ def contents(tree: xr.DataTree, pictures: Sequence[Picture] = ()) -> Report:
         ("parameters", "Parameters", _parameters),
         ("supplement", "In addition", _supplement),
         ("warnings", "Warnings", _warnings),
+        ("starts", "Starts", _starts),
         ("figures", "Figures", lambda _: iter(pictures)),
         ("model", "Model", _model),
         ("data", "Data", _data),
@@ -220,6 +222,19 @@ def _parameters(tree: xr.DataTree) -> Iterator[Block]:
         return
     meaning = sigma_sentence(tree)
     yield Text(f"{meaning[:1].upper()}{meaning[1:]}. Each interval is for one parameter at a time.")
+
+
+def _starts(tree: xr.DataTree) -> Iterator[Block]:
+    sentences = tuple(start_sentences(tree))
+    if not sentences:
+        return
+    yield Text(" ".join(sentences))
+    titles, rows = optima_rows(tree)
+    if len(rows) > 1:
+        heads = tuple(Column(title, "text" if title == "remark" else "number") for title in titles)
+        yield _without_empty(
+            Table(heads, tuple(rows), "The distinct optima, the best first; values are those of the first start that reached each.")
+        )
 
 
 def _supplement(tree: xr.DataTree) -> Iterator[Block]:

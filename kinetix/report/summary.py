@@ -22,7 +22,8 @@ def summary(tree: xr.DataTree) -> dict[str, Any]:
     Returns:
         A dictionary with `converged`, `status`, `objective`, `n_observations`, `n_parameters`, `parameters` (name -> value, unit,
         stderr, lower95, upper95, fixed, at_bound, note), `derived`, `correlation` (estimated parameters only), `sigma_meaning`,
-        `statistics`, `failed_experiments`, `verdict`, `warnings`, `notes`, `provenance` and `version`. Values are in the user's
+        `statistics`, `failed_experiments`, `starts` (None where there was one; else number, those that reached the best optimum, and the
+        distinct optima), `verdict`, `warnings`, `notes`, `provenance` and `version`. Values are in the user's
         units; `at_bound` is "lower", "upper" or None.
     """
     root = tree.attrs
@@ -42,6 +43,7 @@ def summary(tree: xr.DataTree) -> dict[str, Any]:
         "sigma_meaning": root["sigma_meaning"],
         "statistics": _statistics(tree),
         "failed_experiments": failed_experiments(tree),
+        "starts": _starts(tree),
         "warnings": lines(root, "warnings"),
         "notes": lines(root, "notes"),
         "provenance": provenance(tree),
@@ -110,6 +112,28 @@ def _correlation(tree: xr.DataTree) -> dict[str, dict[str, str | int | float | N
     known = [index for index in range(table.shape[0]) if math.isfinite(float(table[index, index]))]
     names = [str(name) for name in table["parameter"].values]
     return {names[i]: {names[j]: _plain(table.values[i, j]) for j in known} for i in known}
+
+
+def _starts(tree: xr.DataTree) -> dict[str, Any] | None:
+    if "starts" not in tree.children:
+        return None
+    group = group_of(tree, "starts")
+    names = [str(name) for name in group["parameter"].values]
+    return {
+        "number": group.sizes["start"],
+        "reached_best": int((group["reached"].values == 0).sum()),
+        "without_answer": int((group["reached"].values < 0).sum()),
+        "optima": [
+            {
+                "objective": _plain(group["optimum_objective"].values[i]),
+                "starts": int(group["optimum_starts"].values[i]),
+                "as_good": bool(group["optimum_as_good"].values[i]),
+                "note": str(group["optimum_note"].values[i]),
+                "parameters": dict(zip(names, map(_plain, group["optimum_value"].values[i]), strict=True)),
+            }
+            for i in range(group.sizes["optimum"])
+        ],
+    }
 
 
 def _statistics(tree: xr.DataTree) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 import xarray as xr
 
 from kinetix.report.rows import Setting, correlated_pairs, parameter_rows, response_rows, settings, statistics_rows
+from kinetix.report.starts import start_sentences
 from kinetix.report.summary import failed_experiments, lines, provenance
 from kinetix.results.phrases import correlation, count, listing
 from kinetix.results.tree import group_of, require_fit
@@ -37,7 +38,7 @@ def text_report(tree: xr.DataTree) -> str:
     The fit converged after ... iterations: 1 parameter from 3 observations...
     """
     require_fit(tree)
-    sections = (_head, _parameters, _warnings, _data, _statistics, _correlations, _origin, _supplement)
+    sections = (_head, _parameters, _warnings, _starts, _data, _statistics, _correlations, _origin, _supplement)
     written = [list(section(tree)) for section in sections]
     return "\n\n".join("\n".join(section) for section in written if section) + "\n"
 
@@ -69,6 +70,11 @@ def _warnings(tree: xr.DataTree) -> Iterator[str]:
     for number, sentence in enumerate(sentences, start=1):
         mark = f"  {number}. "
         yield from _wrapped(sentence, first=mark, rest=" " * len(mark))
+
+
+def _starts(tree: xr.DataTree) -> Iterator[str]:
+    for number, sentence in enumerate(start_sentences(tree)):
+        yield from _wrapped(sentence, first="Starts: " if number == 0 else "  ", rest="  ")
 
 
 def _data(tree: xr.DataTree) -> Iterator[str]:

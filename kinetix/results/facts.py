@@ -70,6 +70,34 @@ class Curve:
 
 
 @dataclass(frozen=True, eq=False)
+class StartFacts:
+    """The searches from N starts for F estimated parameters, and the O distinct optima that they reached, the best first.
+
+    `starts_si` (N, F) and `ends_si` (N, F) hold values in SI; ends, `start_ssr` and `ssr` (N,) are NaN where a search could not begin.
+    `origins` are "given", "data" or "spread". `optimum` (N,) is the optimum that was reached, -1 where the search gave no answer.
+    `optima_si` (O, F) and `optima_ssr` (O,) are those of the first search that reached it, `optima_notes` say how it follows from the
+    best one ("r1.k and r2.k exchanged") or are empty. The first `equal` optima are as good as the best, which is one of them; `best` is
+    the search whose end is the fit.
+    """
+
+    parameter_names: tuple[str, ...]
+    units: tuple[Unit, ...]
+    origins: tuple[str, ...]
+    starts_si: Floats
+    ends_si: Floats
+    start_ssr: Floats
+    ssr: Floats
+    status: tuple[Status, ...]
+    iterations: npt.NDArray[np.int64]
+    optimum: npt.NDArray[np.int64]
+    optima_si: Floats
+    optima_ssr: Floats
+    optima_notes: tuple[str, ...]
+    equal: int
+    best: int
+
+
+@dataclass(frozen=True, eq=False)
 class FitFacts:
     """Everything a fit found: P parameters, E experiments, T times (one for steady states), R responses.
 
@@ -148,6 +176,7 @@ class FitFacts:
     without_effect: tuple[str, ...] = ()
     profiles: Dense | None = None
     arrhenius: tuple[Curve, ...] = ()
+    starts: StartFacts | None = None
     model: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()

@@ -37,6 +37,8 @@ class Variable:
 _P = ("parameter",)
 _PP = ("parameter", "other_parameter")
 _D = ("derived",)
+_S = ("start",)
+_O = ("optimum",)
 _SM = ("state", "mode")
 _ETR = ("experiment", "time", "response")
 
@@ -103,6 +105,25 @@ VARIABLES: tuple[Variable, ...] = (
     Variable("statistics", "iterations", (), "1", "iterations of the estimator"),
     Variable("statistics", "evaluations", (), "1", "evaluations of the model"),
     Variable("iterations", "ssr", ("iteration",), "objective^2", "objective after each iteration"),
+    Variable("starts", "start", _S, "label", "number of the start; 0 is the given one, or the best that the data told"),
+    Variable("starts", "parameter", _P, "label", "estimated parameter"),
+    Variable("starts", "unit", _P, "label", "unit of the parameter"),
+    Variable("starts", "origin", _S, "label", "where the start comes from: given, data (found in them) or spread (over the ranges)"),
+    Variable("starts", "start_value", ("start", "parameter"), "parameter", "value at the start"),
+    Variable("starts", "end_value", ("start", "parameter"), "parameter", "value at the end of the search; NaN where it could not begin"),
+    Variable("starts", "start_objective", _S, "objective^2", "objective at the start; NaN where it could not be simulated"),
+    Variable("starts", "objective", _S, "objective^2", "objective at the end of the search"),
+    Variable("starts", "status", _S, "label", "how the search ended"),
+    Variable("starts", "iterations", _S, "1", "iterations of the search"),
+    Variable("starts", "reached", _S, "label", "the optimum that was reached; -1 where the search gave no answer"),
+    Variable("starts", "optimum", _O, "label", "number of the optimum; 0 is the one that is reported"),
+    Variable("starts", "optimum_value", ("optimum", "parameter"), "parameter", "value at the optimum"),
+    Variable("starts", "optimum_objective", _O, "objective^2", "objective at the optimum"),
+    Variable("starts", "optimum_starts", _O, "1", "starts that reached the optimum"),
+    Variable("starts", "optimum_as_good", _O, "label", "whether the optimum is as good as the one that is reported"),
+    Variable(
+        "starts", "optimum_note", _O, "label", "how the optimum follows from the reported one: what is exchanged or mirrored, or empty"
+    ),
     Variable("simulation", "experiment", ("experiment",), "label", "experiment"),
     Variable("simulation", "response", ("response",), "label", "simulated response"),
     Variable("simulation", "unit", ("response",), "label", "unit of the response"),

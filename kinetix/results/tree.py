@@ -9,7 +9,7 @@ import numpy as np
 import xarray as xr
 
 from kinetix.errors import InputError
-from kinetix.results.facts import Condition, Curve, Dense, FitFacts, Floats, SimulationFacts
+from kinetix.results.facts import Condition, Curve, Dense, FitFacts, Floats, SimulationFacts, StartFacts
 from kinetix.results.schema import unit_text, variable
 from kinetix.results.verdict import verdict, warn_sentences
 from kinetix.status import Status
@@ -31,7 +31,7 @@ def fit_tree(facts: FitFacts) -> xr.DataTree:
     """The result of a fit as labelled data in groups.
 
     The groups are /parameters, /covariance, /predictions, /statistics and, where they apply, /conditions, /iterations,
-    /profiles, /arrhenius.
+    /starts (of more than one), /profiles, /arrhenius.
 
     Values are in the user's units (attribute `units`), every variable has a `long_name`; dimensions and meanings are those of
     `kinetix.results.schema.VARIABLES`. The root's attributes hold title, status, verdict, warnings (one per line) and provenance.
@@ -54,6 +54,8 @@ def fit_tree(facts: FitFacts) -> xr.DataTree:
     if facts.history.size:
         objective = {"objective^2": _objective_unit(facts, squared=True)}
         groups["/iterations"] = dataset("iterations", {"ssr": facts.history}, objective)
+    if facts.starts is not None:
+        groups["/starts"] = _starts(facts, facts.starts)
     if facts.profiles is not None:
         groups["/profiles"] = _profiles(facts, facts.profiles)
     if facts.arrhenius:
@@ -131,7 +133,7 @@ def group_of(tree: xr.DataTree, name: str) -> xr.Dataset:
     return tree.children[name].to_dataset()
 
 
-def dataset(group: str, values: Mapping[str, Any], units: Mapping[str, str], attrs: Mapping[str, str] | None = None) -> xr.Dataset:
+def dataset(group: str, values: Mapping[str, Any], units: Mapping[str, str], attrs: Mapping[str, str | int] | None = None) -> xr.Dataset:
     """Variables with the dimensions and attributes of the schema; `units` gives the text for each unit rule that is no text itself."""
     rows: dict[str, xr.Variable] = {}
     for name, value in values.items():
@@ -301,6 +303,31 @@ def _statistics(facts: FitFacts) -> xr.Dataset:
         "evaluations": int(facts.evaluations),
     }
     return dataset("statistics", values, {"objective": _objective_unit(facts), "objective^2": _objective_unit(facts, squared=True)})
+
+
+def _starts(facts: FitFacts, starts: StartFacts) -> xr.Dataset:
+    optima = np.arange(len(starts.optima_ssr))
+    values = {
+        "start": np.arange(len(starts.origins)),
+        "parameter": texts(starts.parameter_names),
+        "unit": texts([unit_text(unit) for unit in starts.units]),
+        "origin": texts(starts.origins),
+        "start_value": reported(starts.starts_si, starts.units),
+        "end_value": reported(starts.ends_si, starts.units),
+        "start_objective": starts.start_ssr,
+        "objective": starts.ssr,
+        "status": np.asarray([int(one) for one in starts.status], dtype=np.int64),
+        "iterations": np.asarray(starts.iterations, dtype=np.int64),
+        "reached": np.asarray(starts.optimum, dtype=np.int64),
+        "optimum": optima,
+        "optimum_value": reported(starts.optima_si, starts.units),
+        "optimum_objective": starts.optima_ssr,
+        "optimum_starts": np.array([np.count_nonzero(starts.optimum == one) for one in optima], dtype=np.int64),
+        "optimum_as_good": optima < starts.equal,
+        "optimum_note": texts(starts.optima_notes),
+    }
+    units = {"parameter": common(starts.units, "unit"), "objective^2": _objective_unit(facts, squared=True)}
+    return with_meanings(dataset("starts", values, units, {"best": starts.best}))
 
 
 def _profiles(facts: FitFacts, dense: Dense) -> xr.Dataset:

@@ -18,4 +18,5 @@ from kinetix.studies.simulating import at_times as at_times
 from kinetix.studies.simulating import check_problem as check_problem
 from kinetix.studies.simulating import describe_problem as describe_problem
 from kinetix.studies.simulating import simulate_problem as simulate_problem
+from kinetix.studies.starting import Multistart as Multistart
 from kinetix.studies.taking import with_values_of as with_values_of

@@ -13,21 +13,23 @@ import numpy as np
 
 from kinetix.analyses.covariance import LinearCovariance, linear_covariance, quantile, shares
 from kinetix.errors import DataError, ParameterError, SolveError
-from kinetix.estimation import Iteration, Outcome
+from kinetix.estimation import Done, Iteration, Outcome
 from kinetix.estimation.residuals import Evaluation
 from kinetix.parameters import ConstantBindings, Derivable, DerivedEntropy, Parameter
 from kinetix.precision import float64
 from kinetix.rates import constants_at
-from kinetix.results import Curve, Dense, Derived, FitFacts
+from kinetix.results import Curve, Dense, Derived, FitFacts, StartFacts
 from kinetix.status import Status
 from kinetix.studies import starting
 from kinetix.studies.describing import describe_model
 from kinetix.studies.diagnosing import reasons
 from kinetix.studies.evaluator import Evaluator
+from kinetix.studies.optima import relation
 from kinetix.studies.problem import Problem, conditions_without_effect, only_measured, temperatures
 from kinetix.studies.provenance import condition_columns
 from kinetix.studies.provenance import provenance as origin
-from kinetix.studies.searching import EXACT, NO_LIMITS, FitLimits, Found, failing, search
+from kinetix.studies.searching import EXACT, NO_LIMITS, FitLimits, Found, Runs, failing, search
+from kinetix.studies.starting import AS_GIVEN, Multistart
 from kinetix.studies.suspicions import negative_constants, only_zeros
 from kinetix.units import Unit
 
@@ -39,7 +41,12 @@ PART = 0.01
 
 
 def fit_problem(
-    problem: Problem, limits: FitLimits = NO_LIMITS, on_iteration: Callable[[Iteration], None] | None = None, **provenance: Any
+    problem: Problem,
+    limits: FitLimits = NO_LIMITS,
+    on_iteration: Callable[[Iteration], None] | None = None,
+    multistart: Multistart = AS_GIVEN,
+    on_start: Callable[[Done], None] | None = None,
+    **provenance: Any,
 ) -> FitFacts:
     """Fit a problem.
 
@@ -47,6 +54,8 @@ def fit_problem(
         problem: what to fit.
         limits: when to stop.
         on_iteration: called after each iteration; a KeyboardInterrupt keeps the best point.
+        multistart: from how many starts.
+        on_start: called after the search from each start.
         provenance: written into the result: study text, import seconds, ...
 
     Raises:
@@ -68,9 +77,11 @@ def fit_problem(
     problem = only_measured(problem)
     if starting.missing(problem.table).size:
         starting.can_search(problem)
+    if multistart.number is not None and multistart.number > 1:
+        starting.spread_starts(problem, 1)  # what it cannot do is told before anything is compiled
     evaluator = Evaluator(problem)
     began = time.perf_counter()
-    found = search(problem, evaluator, limits, on_iteration)
+    found = search(problem, evaluator, limits, on_iteration, multistart, on_start)
     outcome = found.outcome
     if not np.isfinite(outcome.R).all() and outcome.status != Status.NON_FINITE:
         raise SolveError(f"The fit ended before the start was evaluated ({outcome.status.label}), so there is no result to keep.")
@@ -79,7 +90,7 @@ def fit_problem(
         raise SolveError(_failed_start(problem, final, outcome.theta))
     run_seconds = time.perf_counter() - began
     times = {"trace_seconds": evaluator.trace_seconds, "compile_seconds": evaluator.compile_seconds, "run_seconds": run_seconds}
-    seed = {"seed": starting.SEED} if found.searched.size else {}
+    seed = {"seed": found.runs.seed} if {"data", "spread"} & set(found.runs.origins) else {}
     return _facts(_fitted(found, evaluator, final), {**seed, **provenance, **times})
 
 
@@ -230,6 +241,7 @@ def _facts(fitted: _Fitted, provenance: dict[str, Any]) -> FitFacts:
         conditions=condition_columns(campaign),
         profiles=_profiles(problem, fitted.evaluator, outcome.theta) if problem.timed else None,
         arrhenius=_arrhenius(fitted),
+        starts=_starts(problem, fitted.found.runs),
         model=tuple("\t".join(row) for row in describe_model(problem)),
         notes=campaign.notes,
         warnings=(
@@ -239,6 +251,41 @@ def _facts(fitted: _Fitted, provenance: dict[str, Any]) -> FitFacts:
             *negative_constants(problem, fitted.values),
         ),
         provenance=origin(problem) | provenance,
+    )
+
+
+def _starts(problem: Problem, runs: Runs) -> StartFacts | None:
+    """The searches from all starts, those that were not run among them; None where there is only one."""
+    if len(runs.starts) == 1:
+        return None
+    table, free, missing = problem.table, problem.table.free, len(runs.starts) - len(runs.outcomes)
+    ends = [table.values(outcome.theta)[free] for outcome in runs.outcomes]
+    begun = [np.isfinite(outcome.ssr) for outcome in runs.outcomes]
+    optima = [ends[i] for i in runs.optima.first]
+
+    def of_all(values: list[Any], fill: Any) -> np.ndarray:
+        return np.array(values + [fill] * missing)
+
+    nothing = np.full(len(free), np.nan)
+    return StartFacts(
+        parameter_names=tuple(table.names[i] for i in free),
+        units=tuple(table.parameters[i].unit for i in free),
+        origins=runs.origins,
+        starts_si=runs.starts[:, free],
+        ends_si=of_all([end if began else nothing for end, began in zip(ends, begun, strict=True)], nothing),
+        start_ssr=of_all([outcome.history[0].ssr if outcome.history else np.nan for outcome in runs.outcomes], np.nan),
+        ssr=of_all([outcome.ssr for outcome in runs.outcomes], np.nan),
+        status=tuple(outcome.status for outcome in runs.outcomes) + (runs.cut_short or Status.STOPPED,) * missing,
+        iterations=of_all([outcome.iterations for outcome in runs.outcomes], 0),
+        optimum=of_all(runs.optima.member.tolist(), -1),
+        optima_si=np.array(optima).reshape(len(optima), len(free)),
+        optima_ssr=np.array([runs.outcomes[i].ssr for i in runs.optima.first]),
+        optima_notes=tuple(
+            relation(table, runs.outcome.theta, runs.outcomes[i].theta) if number < runs.optima.equal else ""
+            for number, i in enumerate(runs.optima.first)
+        ),
+        equal=runs.optima.equal,
+        best=runs.best,
     )
 
 

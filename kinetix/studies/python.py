@@ -43,6 +43,7 @@ from kinetix.studies.responses import check_response_names, check_time_on_stream
 from kinetix.studies.schema import EnergySection, energy_section, reaction_sections
 from kinetix.studies.searching import FitLimits
 from kinetix.studies.simulating import simulate_problem
+from kinetix.studies.starting import SEED, Multistart
 from kinetix.units import Dimension, parse_unit
 
 
@@ -314,6 +315,8 @@ def fit(
     title: str = "",
     max_iterations: int | None = None,
     max_seconds: float | None = None,
+    starts: int | None = None,
+    seed: int = SEED,
     rtol: float = 1e-8,
     atol: str | Mapping[str, str] | None = None,
     on_iteration: Callable[[Iteration], None] | None = None,
@@ -332,12 +335,16 @@ def fit(
         known: known parameters, initial and feed amounts: `{"r2.k": "1 1/min", "feed.B": "0 mol/L", "initial.default": "0 mol/L"}`.
         sigma: "trusted" or "scaled" where the data carry standard deviations.
         title: for reports.
-        max_iterations, max_seconds: limits; the best point so far is kept.
+        max_iterations, max_seconds: limits, of each start and of all together; the best point so far is kept.
+        starts: from how many starts an optimum is looked for: the given one, and others spread over the bounds, or without bounds over
+            three decades to either side of the start (linear parameters: see the page on several optima).
+        seed: of starts that are spread or found in the data; the same seed gives the same starts.
         rtol, atol: of the integration; `atol` is a concentration, of all species or of some by name; default: by species.
         on_iteration: called after each iteration.
 
     Returns:
         `xarray.DataTree`: parameters, covariance, predictions, conditions, statistics, iterations and more, with units;
+        of several starts the group starts says where each began and ended, and which distinct optima there are;
         `tree.attrs["converged"]` and `tree.attrs["verdict"]` say how it ended.
 
     Raises:
@@ -353,7 +360,7 @@ def fit(
     (True, 0.5)
     """
     _check_arguments("fit", reactor, campaign, start=start, known=known)
-    limits = FitLimits(max_iterations, max_seconds)
+    limits, multistart = FitLimits(max_iterations, max_seconds), Multistart(starts, seed)
     problem = put_together(
         reactor,
         campaign,
@@ -365,7 +372,7 @@ def fit(
         atol=absolute_of(atol, "atol"),
         estimate_missing=True,
     )
-    return fit_tree(fit_problem(problem, limits, on_iteration))
+    return fit_tree(fit_problem(problem, limits, on_iteration, multistart))
 
 
 def simulate(

@@ -151,10 +151,13 @@ class FitSection(_Section):
     sigma: Literal["trusted", "scaled"] | None = Field(
         default=None, description="how given sigmas are meant: trusted as they are, or right up to a common factor that is estimated"
     )
-    max_iterations: int | None = Field(default=None, gt=0, description="iteration limit")
-    max_seconds: float | None = Field(default=None, gt=0, description="time limit, s; the best point so far is kept")
+    max_iterations: int | None = Field(default=None, gt=0, description="iteration limit of each start")
+    max_seconds: float | None = Field(default=None, gt=0, description="time limit of all starts together, s; the best point so far is kept")
     loss: Any = Field(default=None, description="not available yet")
-    starts: Any = Field(default=None, description="not available yet")
+    starts: int | None = Field(
+        default=None, gt=0, description="from how many starts an optimum is looked for; the given start is the first"
+    )
+    seed: int | None = Field(default=None, ge=0, description="of starts that are spread or found in the data; default 2026")
     profile: Any = Field(default=None, description="not available yet")
     bootstrap: Any = Field(default=None, description="not available yet")
 
@@ -219,7 +222,7 @@ def parse_study(data: Mapping[str, Any], source: str) -> Study:
         study = Study.model_validate(dict(data))
     except ValidationError as error:
         raise StudyError(*(_sentence(source, path, problem) for path, problem in _first_by_path(error))) from None
-    planned = [name for name in ("loss", "starts", "profile", "bootstrap") if getattr(study.fit, name) is not None]
+    planned = [name for name in ("loss", "profile", "bootstrap") if getattr(study.fit, name) is not None]
     if planned:
         raise StudyError(*(f"{source}, [fit] {name}: not available yet. Remove it." for name in planned))
     return study

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -10,25 +11,30 @@ from math import prod
 import numpy as np
 
 from kinetix.errors import DataError, ParameterError, SolveError
-from kinetix.estimation import Bounds, Iteration, Options, Outcome, Tolerances, fit
+from kinetix.estimation import Bounds, Done, Iteration, Optima, Options, Outcome, Tolerances, alike, distinct_optima, fit, fit_all
 from kinetix.estimation.residuals import Evaluation
-from kinetix.parameters import Parameter, ParameterTable
+from kinetix.parameters import ParameterTable
 from kinetix.results.phrases import count, how_ended, listing, plain
 from kinetix.simulation import ReactorModel
 from kinetix.status import Status
 from kinetix.studies import starting
 from kinetix.studies.diagnosing import reasons
 from kinetix.studies.evaluator import Evaluator
+from kinetix.studies.optima import exchangeable, relation, values_of
 from kinetix.studies.problem import Problem
+from kinetix.studies.starting import AS_GIVEN, Multistart
 
 EXACT = 1e-14
 """Relative error of predictions that are not integrated."""
 
-ALIKE, APART = 1e-6, 1e-2
-"""Two optima are equally good within the first relative difference of their sums of squares, and two within the second of a coordinate."""
-
 MOST_READINGS, MOST_EXCHANGES, EXCHANGE_ITERATIONS = 10_000, 6, 100
 """So many readings, exchanges and iterations are not too much for a look at other optima that nobody asked for."""
+
+MOST_TOLD = 3
+"""Other optima that are told one by one."""
+
+FEW_STARTS = 10
+"""Starts from which on it is doubtful that a best optimum is the best there is which only one of them reached."""
 
 
 def _is_number(value: object, kinds: type | tuple[type, ...]) -> bool:
@@ -40,8 +46,8 @@ class FitLimits:
     """When to stop.
 
     Attributes:
-        max_iterations: None for the estimator's own limit.
-        max_seconds: wall time of the iterations; None for no limit.
+        max_iterations: from each start; None for the estimator's own limit.
+        max_seconds: wall time of the iterations from all starts together; None for no limit.
 
     Raises:
         ParameterError: a limit that is not above zero.
@@ -66,6 +72,38 @@ NO_LIMITS = FitLimits()
 
 
 @dataclass(frozen=True, eq=False)
+class Runs:
+    """The searches from all starts.
+
+    Attributes:
+        starts: SI, (start, parameter).
+        origins: where each start comes from: "given", "data" or "spread".
+        outcomes: of those that were run: the first so many.
+        optima: which of these ended in the same optimum.
+        best: position of the one that is reported.
+        seed: of the starts.
+    """
+
+    starts: np.ndarray
+    origins: tuple[str, ...]
+    outcomes: tuple[Outcome, ...]
+    optima: Optima
+    best: int
+    seed: int
+
+    @property
+    def outcome(self) -> Outcome:
+        return self.outcomes[self.best]
+
+    @property
+    def cut_short(self) -> Status | None:
+        """What ended the search before all starts were done: the user or the limit of time; None where nothing did."""
+        if self.outcomes[-1].status in (Status.STOPPED, Status.TIME_LIMIT):
+            return self.outcomes[-1].status
+        return None if len(self.outcomes) == len(self.starts) else Status.TIME_LIMIT
+
+
+@dataclass(frozen=True, eq=False)
 class Found:
     """What a search found.
 
@@ -75,6 +113,7 @@ class Found:
         searched: positions of the parameters whose starts were found from the data.
         how: how they were found, empty where none were.
         remarks: what the reader must know of the search, in sentences.
+        runs: the searches from all starts.
     """
 
     problem: Problem
@@ -82,61 +121,124 @@ class Found:
     searched: np.ndarray
     how: str
     remarks: tuple[str, ...]
+    runs: Runs
 
 
-def search(problem: Problem, evaluator: Evaluator, limits: FitLimits, on_iteration: Callable[[Iteration], None] | None) -> Found:
-    """The best point, from the given starts or, where one is missing, from several.
+@dataclass(frozen=True, eq=False)
+class _Searcher:
+    """Runs searches from starts, within what is left of the limits.
+
+    Attributes:
+        problem, evaluator: what is fitted.
+        options: of one search; its limit of time is that of all.
+        on_iteration, on_start: told of each trial, and of each search that is over.
+        seed: of starts that are found.
+        begun: when the first search began, of `time.perf_counter`.
+    """
+
+    problem: Problem
+    evaluator: Evaluator
+    options: Options
+    on_iteration: Callable[[Iteration], None] | None
+    on_start: Callable[[Done], None] | None
+    seed: int
+    begun: float
+
+    def left(self) -> float | None:
+        """Seconds left; None for no limit."""
+        limit = self.options.max_seconds
+        return None if limit is None else max(limit - (time.perf_counter() - self.begun), 0.0)
+
+    def runs(self, starts: np.ndarray, origins: tuple[str, ...], before: Runs | None = None) -> Runs:
+        """The searches from starts, SI (start, parameter), after those that were run before."""
+
+        def search_from(number: int, seconds: float | None) -> Outcome:
+            return _from(self.problem, self.evaluator, starts[number], replace(self.options, max_seconds=seconds), self.on_iteration)
+
+        outcomes = tuple(fit_all(search_from, len(starts), self.left(), self.on_start))
+        if before is not None:
+            starts, origins = np.vstack([before.starts, starts]), before.origins + origins
+            outcomes = before.outcomes + outcomes
+        optima = distinct_optima(outcomes, self.options.tolerances, parameter_sizes(self.problem.table))
+        lowest = min(range(len(outcomes)), key=lambda i: np.nan_to_num(outcomes[i].ssr, nan=np.inf))
+        kept = lowest if before is None else before.best  # where nothing is an answer
+        return Runs(starts, origins, outcomes, optima, optima.first[0] if optima.first else kept, self.seed)
+
+
+def search(
+    problem: Problem,
+    evaluator: Evaluator,
+    limits: FitLimits,
+    on_iteration: Callable[[Iteration], None] | None,
+    multistart: Multistart = AS_GIVEN,
+    on_start: Callable[[Done], None] | None = None,
+) -> Found:
+    """The best point, from the given starts or, where one is missing, from several; from more where they are asked for.
 
     Raises:
         SolveError: no start that was found can be simulated.
+        ParameterError: starts cannot be spread, see `starting.spread_starts`.
     """
     table = problem.table
     searched = starting.missing(table)
     options = search_options(problem, limits)
-
-    def tried(starts: list[np.ndarray]) -> list[Outcome]:
-        outcomes: list[Outcome] = []
-        for start in starts:
-            outcomes.append(_from(problem, evaluator, start, options, on_iteration))
-            if outcomes[-1].status in (Status.STOPPED, Status.TIME_LIMIT):
-                break
-        return outcomes
-
+    starts, origins = _all_starts(problem, evaluator, multistart)
+    searcher = _Searcher(problem, evaluator, options, on_iteration, on_start, multistart.seed, time.perf_counter())
+    runs = searcher.runs(starts, origins)
     remarks: list[str] = []
-    starts = _found_starts(problem, evaluator) if searched.size else [table.start]
-    if not starts:
-        middle = problem.table.started(starting.trial_starts(problem).starts[0]).free_start()
-        raise SolveError(
-            f"No start of {_named(table, searched)} could be simulated. {failing(problem, evaluator(middle), middle)}"
-            " Look at what is known and at [solver], or write a start for each."
-        )
-    outcomes = tried(starts)
-    chosen = _best(outcomes)
     looked = bool(searched.size)
-    if not looked and _worth_a_second_search(problem, outcomes[0]):
+    if not looked and _worth_a_second_search(problem, runs.outcome) and runs.cut_short is None:
         looked = True
         unknown = replace(problem, table=table.started(np.where(table.fixed, table.start, np.nan)))
-        others = _found_starts(unknown, evaluator)
-        again = tried(others)
-        if again and _better(problem, again[_best(again)], outcomes[0]):
+        others = _found_starts(unknown, evaluator, multistart.seed)
+        first, runs = runs, searcher.runs(np.array(others), ("data",) * len(others), runs) if others else runs
+        if runs.best >= len(first.starts):
             remarks.append(
-                f"From the given start the search ended without an answer ({outcomes[0].status.label}); this one was reached from starts "
+                f"From the given start the search ended without an answer ({first.outcome.status.label}); this one was reached from starts "
                 "that were found in the data."
             )
-            starts, outcomes, chosen, searched = others, again, _best(again), table.free
-    best, problem = outcomes[chosen], replace(problem, table=table.started(starts[chosen]))
-    if not searched.size and limits.max_seconds is None:
+            searched = table.free
+    best, problem = runs.outcome, replace(problem, table=table.started(runs.starts[runs.best]))
+    twins: list[Outcome] = []
+    if runs.optima.equal == 1 and runs.cut_short is None and limits.max_seconds is None:
         short = replace(options, max_iterations=EXCHANGE_ITERATIONS)
-        outcomes += [_from(problem, evaluator, start, short, None) for start in _exchanged(problem, best)]
-    how = f"the starts of {_named(table, searched)} come from the data: {starting.describe(len(starts))}" if searched.size else ""
-    remarks += [*_other_optima(problem, best, outcomes), *_run_away(problem, best)]
+        twins = [_from(problem, evaluator, start, short, None) for start in _exchanged(problem, best)]
+    refined = runs.origins.count("data")
+    how = f"the starts of {_named(table, searched)} come from the data: {starting.describe(refined, runs.seed)}" if searched.size else ""
+    remarks += [*_of_starts(runs), *_other_optima(problem, runs, twins), *_run_away(problem, best)]
     if best.status in (Status.NOT_CONVERGED, Status.NOT_MOVED) and best.failed is not None:
         reason = f"next to where it ended not everything can be simulated. {failing(problem, evaluator(best.failed), best.failed)}"
         best = replace(best, message=f"{best.message}; {reason}".rstrip("."))
         remarks.append(f"The search could not go on: {reason}")
     else:
         remarks += _advice(problem, best, looked)
-    return Found(problem, best, searched, how, tuple(remarks))
+    return Found(problem, best, searched, how, tuple(remarks), runs)
+
+
+def _all_starts(problem: Problem, evaluator: Evaluator, multistart: Multistart) -> tuple[np.ndarray, tuple[str, ...]]:
+    """Starts, SI (start, parameter), and where they come from: first the given one or those that the data tell, then those that are spread.
+
+    Raises:
+        SolveError: a start is missing, and none that was found can be simulated.
+    """
+    table, seed = problem.table, multistart.seed
+    searched = starting.missing(table)
+    first, origin = [table.start], "given"
+    if searched.size:
+        first, origin = _found_starts(problem, evaluator, seed), "data"
+    if not first:
+        middle = table.started(starting.trial_starts(problem, seed).starts[0]).free_start()
+        raise SolveError(
+            f"No start of {_named(table, searched)} could be simulated. {failing(problem, evaluator(middle), middle)}"
+            " Look at what is known and at [solver], or write a start for each."
+        )
+    number = multistart.number or len(first)
+    first = first[:number]
+    spread = number - len(first)
+    starts = np.array(first)
+    if spread:
+        starts = np.vstack([starts, starting.spread_starts(problem, spread, seed)])
+    return starts, (origin,) * len(first) + ("spread",) * spread
 
 
 def failures(problem: Problem, evaluation: Evaluation, theta: np.ndarray) -> Iterator[tuple[str, str]]:
@@ -161,22 +263,10 @@ def _named(table: ParameterTable, positions: np.ndarray) -> str:
     return listing([table.names[i] for i in positions])
 
 
-def _best(outcomes: list[Outcome]) -> int:
-    """Position of the best: an answer before all others, then the smallest sum of squares."""
-    return min(range(len(outcomes)), key=lambda i: (not outcomes[i].status.ok, np.nan_to_num(outcomes[i].ssr, nan=np.inf)))
-
-
 def _worth_a_second_search(problem: Problem, outcome: Outcome) -> bool:
     """Whether an end may be the fault of the start, and starts can be found."""
     lost = outcome.status in (Status.PLATEAU, Status.FLAT, Status.NOT_MOVED, Status.NOT_CONVERGED)
     return lost and starting.searchable(problem) and prod(problem.observed.shape) <= MOST_READINGS
-
-
-def _better(problem: Problem, one: Outcome, other: Outcome) -> bool:
-    """Whether an outcome is an answer, and lies lower than the other by more than the precision of the predictions."""
-    tolerances = search_options(problem).tolerances
-    unsure = 2 * tolerances.precision * tolerances.magnitude / np.sqrt(other.ssr) if other.ssr > 0 else np.inf
-    return one.status.ok and (not other.status.ok or one.ssr < other.ssr * (1 - ALIKE - unsure))
 
 
 def search_options(problem: Problem, limits: FitLimits = NO_LIMITS) -> Options:
@@ -233,14 +323,14 @@ def _away(table: ParameterTable, outcome: Outcome) -> np.ndarray:
     return low | ((outcome.theta >= edges.upper) & (bounds.upper > edges.upper))
 
 
-def _found_starts(problem: Problem, evaluator: Evaluator) -> list[np.ndarray]:
+def _found_starts(problem: Problem, evaluator: Evaluator, seed: int) -> list[np.ndarray]:
     """The best trial starts, SI, (parameter,) each."""
 
     def ssr(start: np.ndarray) -> float:
         R, bad = evaluator.triangle(problem.table.started(start).free_start())
         return np.nan if bad else sum_of_squares(R)
 
-    return starting.best_starts(starting.trial_starts(problem), ssr)
+    return starting.best_starts(starting.trial_starts(problem, seed), ssr)
 
 
 def _exchanged(problem: Problem, best: Outcome) -> list[np.ndarray]:
@@ -258,7 +348,7 @@ def _exchanged(problem: Problem, best: Outcome) -> list[np.ndarray]:
             owners.setdefault(owner, {})[quantity] = int(i)
     values, starts = table.values(best.theta), []
     for one, other in combinations(owners.values(), 2):
-        if one.keys() == other.keys() and all(_exchangeable(table.parameters[one[q]], table.parameters[other[q]]) for q in one):
+        if one.keys() == other.keys() and all(exchangeable(table.parameters[one[q]], table.parameters[other[q]]) for q in one):
             start = values.copy()
             start[list(one.values())], start[[other[q] for q in one]] = values[[other[q] for q in one]], values[list(one.values())]
             bounds = [(p.lower <= value <= p.upper) for p, value in zip(table.parameters, start, strict=True)]
@@ -266,27 +356,47 @@ def _exchanged(problem: Problem, best: Outcome) -> list[np.ndarray]:
     return starts if len(starts) <= MOST_EXCHANGES else []
 
 
-def _exchangeable(one: Parameter, other: Parameter) -> bool:
-    return one.scale == other.scale and one.unit.dimension == other.unit.dimension
+def _of_starts(runs: Runs) -> Iterator[str]:
+    """Sentences about what several starts leave in doubt."""
+    answers = int(np.count_nonzero(runs.optima.member >= 0))
+    if len(runs.starts) > 1 and runs.cut_short is not None:
+        yield (
+            f"The search ended after {len(runs.outcomes)} of {len(runs.starts)} starts ({runs.cut_short.label}): the others might have led"
+            " to another optimum."
+        )
+    reached = int(np.count_nonzero(runs.optima.member == 0))
+    if runs.optima.equal == 1 and reached == 1 and answers >= FEW_STARTS:
+        yield (
+            f"Only 1 of {len(runs.outcomes)} starts reached the best optimum, so that a better one may have been missed: take more"
+            " starts, or narrow the bounds."
+        )
 
 
-def _other_optima(problem: Problem, best: Outcome, outcomes: list[Outcome]) -> Iterator[str]:
-    """A sentence about an optimum that is as good as the best but lies elsewhere."""
-    table = problem.table
-    for other in outcomes:
+def _other_optima(problem: Problem, runs: Runs, twins: list[Outcome]) -> Iterator[str]:
+    """Sentences about optima that are as good as the best but lie elsewhere."""
+    table, best = problem.table, runs.outcome
+    tolerances = search_options(problem).tolerances
+    ends = [*runs.outcomes, *twins]
+    optima = distinct_optima(ends, tolerances, parameter_sizes(table))
+    told = 0
+    for number, first in enumerate(optima.first):
+        other = ends[first]
+        level = alike(best.ssr, other.ssr, tolerances)
         determined = {best.status, other.status} <= {Status.SUCCESS, Status.ON_BOUND}
-        alike = determined and other.ssr <= best.ssr * (1 + ALIKE)
-        if alike and np.max(np.abs(other.theta - best.theta) / np.maximum(np.abs(best.theta), 1.0)) > APART:
-            better = other.ssr < best.ssr * (1 - ALIKE)
-            values = table.values(other.theta)
-            free = [(table.parameters[i], values[i]) for i in table.free]
-            listed = listing([f"{p.name} = {plain(float(p.unit.from_si(value)))} {p.unit.text}".rstrip() for p, value in free])
-            yield (
-                f"Another set of parameters fits better: {listed}. Start there."
-                if better
-                else f"Another set of parameters fits as well: {listed}. The data alone do not tell them apart."
-            )
-            return
+        if number == optima.member[runs.best] or not determined or not (level or other.ssr < best.ssr):
+            continue
+        told += 1
+        if told > MOST_TOLD:
+            continue
+        how = relation(table, best.theta, other.theta)
+        listed = values_of(table, other.theta) + (f" ({how})" if how else "")
+        yield (
+            f"Another set of parameters fits as well: {listed}. The data alone do not tell them apart."
+            if level
+            else f"Another set of parameters fits better: {listed}. Start there."
+        )
+    if told > MOST_TOLD:
+        yield f"{count(told - MOST_TOLD, 'more set')} of parameters fit as well; all stand in the group starts of the result."
 
 
 def _run_away(problem: Problem, best: Outcome) -> Iterator[str]:

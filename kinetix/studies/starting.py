@@ -1,22 +1,26 @@
-"""Starts of parameters for which the user gave none, found from the data.
+"""Starts of parameters: for those without one found from the data, and more of them where an optimum is looked for from many.
 
 The unit of a constant fixes its size: with a typical concentration c, partial pressure p and rate r of the data, a constant of
 dimension r^a c^b p^d is of the order of r^a c^b p^d; one of deactivation is of the order of one over a typical time on stream. Trial
 points are spread over three decades about that size, activation energies over 20 to 200 kJ/mol, orders over 0 to 3, by a seeded Latin
 hypercube (McKay, Beckman and Conover, Technometrics 21 (1979) 239). The best few are refined by the estimator, and the best of those is
 the answer.
+
+Further starts, where they are asked for, are spread by the same hypercube over the bounds of each parameter, or without bounds over
+`range_about`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from kinetix.constants import GAS_CONSTANT
-from kinetix.errors import ParameterError
-from kinetix.estimation import Bounds
+from kinetix.errors import ParameterError, Problems
+from kinetix.estimation import Bounds, latin_hypercube
 from kinetix.parameters import Parameter, ParameterTable
 from kinetix.rates import ON_STREAM
 from kinetix.rates.deactivation import CONSTANTS, KD, Deactivating
@@ -32,10 +36,39 @@ DECADES = 3.0
 ENERGIES = (20e3, 200e3)
 ENTHALPIES = (-150e3, 150e3)
 ORDERS = (0.0, 3.0)
+ABOUT = 2.0
+"""Times its size by which a linear parameter without bounds is changed to either side of its start."""
 
 FARTHEST_DECADES = 40.0
 FARTHEST_ENERGY = 2e6
 """Where a search stops that no bound stops: so many decades from the start of what is fitted as a logarithm, so many J/mol."""
+
+
+@dataclass(frozen=True)
+class Multistart:
+    """From how many starts an optimum is looked for.
+
+    Attributes:
+        number: of starts; None for one where the starts are given, and for some that are found in the data where they are not.
+        seed: of the starts that are found or spread.
+
+    Raises:
+        ParameterError: a number below 1, a seed below 0.
+    """
+
+    number: int | None = None
+    seed: int = SEED
+
+    def __post_init__(self) -> None:
+        problems = Problems()
+        if self.number is not None and not (isinstance(self.number, int) and not isinstance(self.number, bool) and self.number >= 1):
+            problems.add(f"starts = {self.number!r}: expected a whole number from 1 on, such as 100.")
+        if not (isinstance(self.seed, int) and not isinstance(self.seed, bool) and self.seed >= 0):
+            problems.add(f"seed = {self.seed!r}: expected a whole number from 0 on, such as {SEED}.")
+        problems.raise_if_any(ParameterError)
+
+
+AS_GIVEN = Multistart()
 
 
 class Range(NamedTuple):
@@ -57,7 +90,7 @@ class Trials(NamedTuple):
     shares: np.ndarray
 
 
-def trial_starts(problem: Problem) -> Trials:
+def trial_starts(problem: Problem, seed: int = SEED) -> Trials:
     """Trial starts; the first is the middle of all ranges.
 
     Raises:
@@ -68,14 +101,73 @@ def trial_starts(problem: Problem) -> Trials:
     scales = characteristic_scales(problem)
     ranges = [start_range(table.parameters[i], scales) for i in wanted]
     count = TRIALS + TRIALS_PER_PARAMETER * len(wanted)
-    rng = np.random.default_rng(SEED)
-    cells = np.stack([rng.permutation(count - 1) for _ in wanted], axis=1)
-    shares = np.vstack([np.full(len(wanted), 0.5), (cells + rng.random(cells.shape)) / (count - 1)])
-    trials = np.tile(table.start, (count, 1))
-    for column, (i, (lower, upper)) in enumerate(zip(wanted, ranges, strict=True)):
+    shares = np.vstack([np.full(len(wanted), 0.5), latin_hypercube(count - 1, len(wanted), seed)])
+    return Trials(_within(table, wanted, ranges, shares), shares)
+
+
+def spread_starts(problem: Problem, count: int, seed: int = SEED) -> np.ndarray:
+    """Starts of all parameters, SI, (count, parameter), spread over the ranges of those that are estimated.
+
+    The range of a parameter without a start is the one in which its start is looked for, that of the others `range_about`.
+
+    Raises:
+        ParameterError: parameters whose ranges nothing tells.
+    """
+    table = problem.table
+    unknown = set(missing(table).tolist())
+    scales = characteristic_scales(problem) if unknown else None
+    ranges, problems = [], Problems()
+    for i in table.free:
+        with problems.collecting():
+            p = table.parameters[i]
+            ranges.append(range_about(p) if scales is None or i not in unknown else start_range(p, scales))
+    problems.raise_if_any(ParameterError)
+    return _within(table, table.free, ranges, latin_hypercube(count, len(ranges), seed))
+
+
+def range_about(p: Parameter) -> Range:
+    """Where starts of a parameter are spread that has a start, in its fit coordinate: its bounds where both are given.
+
+    Without bounds three decades to either side of the start where the scale is log; 20 to 200 kJ/mol (enthalpies -150 to 150), made wider
+    to hold the start; else twice the size of the start to either side. One bound ends that.
+
+    Raises:
+        ParameterError: it starts at zero, which has no size.
+
+    >>> from kinetix.units import parse_unit
+    >>> low, high = range_about(Parameter("r1.k", parse_unit("1/s"), 0.01, -np.inf, 1.0, "log", False))
+    >>> f"{np.exp(low):.3g} to {np.exp(high):.3g} 1/s"
+    '1e-05 to 1 1/s'
+    """
+    low, high = p.lower, p.upper
+    if p.scale == "log":
+        middle = float(np.log(p.start))
+        low, high = (np.log(low) if low > 0 else -np.inf), np.log(high)
+        spread = DECADES * np.log(10.0)
+        own = (middle - spread, middle + spread)
+    elif p.unit.dimension == MOLAR_ENERGY:
+        usual = ENTHALPIES if p.name.endswith((".dH", ".dHr")) else ENERGIES
+        own = (min(usual[0], p.start), max(usual[1], p.start))
+    else:
+        own = (p.start - ABOUT * abs(p.start), p.start + ABOUT * abs(p.start))
+    if np.isfinite([low, high]).all():
+        return Range(float(low), float(high))
+    if own[0] == own[1]:
+        raise ParameterError(
+            f"Parameter '{p.name}' starts at 0 and has not two bounds, so how far shall starts be spread?"
+            f' Write bounds = ["...", "..."] in {p.unit.text or "its unit"}, or one start.'
+        )
+    return Range(float(max(own[0], low)), float(min(own[1], high)))
+
+
+def _within(table: ParameterTable, positions: np.ndarray, ranges: list[Range], shares: np.ndarray) -> np.ndarray:
+    """The starts of a table with some at shares of their ranges, SI, (row, parameter); none leaves its bounds by rounding."""
+    starts = np.tile(table.start, (len(shares), 1))
+    for column, (i, (lower, upper)) in enumerate(zip(positions, ranges, strict=True)):
+        p = table.parameters[i]
         coordinate = lower + shares[:, column] * (upper - lower)
-        trials[:, i] = np.exp(coordinate) if table.parameters[i].scale == "log" else coordinate
-    return Trials(trials, shares)
+        starts[:, i] = np.clip(np.exp(coordinate) if p.scale == "log" else coordinate, p.lower, p.upper)
+    return starts
 
 
 def search_limits(table: ParameterTable) -> Bounds:
@@ -241,6 +333,6 @@ def can_search(problem: Problem) -> None:
         )
 
 
-def describe(refined: int) -> str:
+def describe(refined: int, seed: int) -> str:
     """How the starts were found, for the report."""
-    return f"the best {refined} of seeded trial points (seed {SEED}) were refined"
+    return f"the best {refined} of seeded trial points (seed {seed}) were refined"
