@@ -58,16 +58,20 @@ def latin_hypercube(count: int, dimensions: int, seed: int) -> np.ndarray:
     return (cells + rng.random(cells.shape)) / max(count, 1)
 
 
-def fit_all(fit: Fit, count: int, max_seconds: float | None = None, on_start: Callable[[Done], None] | None = None) -> list[Outcome]:
+def fit_all(
+    fit: Fit, count: int, max_seconds: float | None = None, on_start: Callable[[Done], None] | None = None
+) -> tuple[list[Outcome], Status | None]:
     """The fits from starts 0 to count - 1, one after the other; fewer where a limit or the user ended them.
 
     Args:
-        fit: from one start. A fit that ends with `STOPPED` or `TIME_LIMIT` is the last.
+        fit: from one start. One that ends with `STOPPED` or `TIME_LIMIT` is the last.
         count: number of starts.
         max_seconds: for all together; the first is always begun.
         on_start: told after each.
 
-    A KeyboardInterrupt between two fits ends them too; before the first is over it is raised.
+    Returns:
+        The outcomes, and what ended them early: `STOPPED`, `TIME_LIMIT` or None. A KeyboardInterrupt between two fits ends them too;
+        before the first is over it is raised.
     """
     begun = time.perf_counter()
     outcomes: list[Outcome] = []
@@ -75,17 +79,18 @@ def fit_all(fit: Fit, count: int, max_seconds: float | None = None, on_start: Ca
         for number in range(count):
             spent = time.perf_counter() - begun
             if outcomes and max_seconds is not None and spent >= max_seconds:
-                break
+                return outcomes, Status.TIME_LIMIT
             outcomes.append(fit(number, None if max_seconds is None else max(max_seconds - spent, 0.0)))
             if on_start is not None:
                 answers = [outcome.ssr for outcome in outcomes if outcome.status.ok]
                 on_start(Done(len(outcomes), count, min(answers, default=np.nan), time.perf_counter() - begun))
             if outcomes[-1].status in (Status.STOPPED, Status.TIME_LIMIT):
-                break
+                return outcomes, outcomes[-1].status
     except KeyboardInterrupt:
         if not outcomes:
             raise
-    return outcomes
+        return outcomes, Status.STOPPED
+    return outcomes, None
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The waterfall of a fit from many starts: the objectives that they reached, in order. Steps are optima; a wide first step is a good sign."""
+"""The waterfall of a fit from many starts: the objectives that they reached, in order. A level is an optimum."""
 
 from __future__ import annotations
 
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 FEWEST = 10
 """Starts from which on an order of them shows something."""
 
+LEVEL = 1e-6
+"""Objectives that differ by less lie on one level."""
+
 MOST_OPTIMA = 5
 """Optima with a colour of their own."""
 
@@ -24,8 +27,8 @@ MOST_OPTIMA = 5
 def starts(tree: xr.DataTree) -> Figure | None:
     """The waterfall plot, or None where there were fewer than ten starts or none could be simulated.
 
-    Against the rank of each start stands how far its objective is above the best, relative to the best where that is not zero, on a scale that is
-    linear up to 1e-6 and logarithmic beyond, so that equal optima lie on one level whatever rounding makes of them.
+    Against the rank of each start stands how far its objective is above the best, relative to the best where that is not zero, on a
+    scale that is linear up to 1e-6 and logarithmic beyond, so that equal optima lie on one level whatever rounding makes of them.
 
     Args:
         tree: a result of `kinetix.results.fit_tree`.
@@ -37,10 +40,11 @@ def starts(tree: xr.DataTree) -> Figure | None:
     if group.sizes["start"] < FEWEST or not seen.size:
         return None
     objective, reached = group["objective"].values, group["reached"].values
-    order = seen[np.argsort(objective[seen], kind="stable")]
     best = float(objective[group.attrs["best"]])
     relative = best > 0
-    height = np.maximum(objective[order] - best, 0.0) / (best if relative else 1.0)
+    above = np.maximum(objective[seen] - best, 0.0) / (best if relative else 1.0)
+    sorted_ = np.lexsort((reached[seen], np.maximum(above, LEVEL)))  # on one level rounding has no say in the order
+    order, height = seen[sorted_], above[sorted_]
     page = sheet(1, width=5.6, height=3.4)
     panel = page.panels[0]
     rank = np.arange(1, order.size + 1)
@@ -57,8 +61,8 @@ def starts(tree: xr.DataTree) -> Figure | None:
     lost = reached[order] < 0
     if lost.any():
         panel.plot(rank[lost], height[lost], "x", color=GUIDE, label=f"no answer: {count(int(lost.sum()), 'start')}", **style)
-    panel.set_yscale("symlog", linthresh=1e-6)
-    panel.set_ylim(bottom=-3e-7)
+    panel.set_yscale("symlog", linthresh=LEVEL)
+    panel.set_ylim(-0.3 * LEVEL, max(1.0, 5.0 * float(height.max())))
     panel.set_xlabel("starts, in order of the objective they reached")
     unit = "1" if relative else group["objective"].attrs["units"]
     panel.set_ylabel(with_unit("objective above the best" + (", relative to it" if relative else ""), unit))
@@ -66,6 +70,6 @@ def starts(tree: xr.DataTree) -> Figure | None:
     missing = group.sizes["start"] - seen.size
     return captioned(
         page.figure,
-        "Waterfall: how far the search from each start ended above the best objective. A level is an optimum; crosses ended without an answer."
-        + (f" {count(missing, 'start')} could not be simulated." if missing else ""),
+        "Waterfall: how far the search from each start ended above the best objective. A level is an optimum; crosses ended without an"
+        " answer." + (f" {count(missing, 'start')} could not be simulated." if missing else ""),
     )

@@ -82,6 +82,7 @@ class Runs:
         optima: which of these ended in the same optimum.
         best: position of the one that is reported.
         seed: of the starts.
+        cut_short: what ended the search before all starts were done: `STOPPED` or `TIME_LIMIT`; None where nothing did.
     """
 
     starts: np.ndarray
@@ -90,17 +91,11 @@ class Runs:
     optima: Optima
     best: int
     seed: int
+    cut_short: Status | None
 
     @property
     def outcome(self) -> Outcome:
         return self.outcomes[self.best]
-
-    @property
-    def cut_short(self) -> Status | None:
-        """What ended the search before all starts were done: the user or the limit of time; None where nothing did."""
-        if self.outcomes[-1].status in (Status.STOPPED, Status.TIME_LIMIT):
-            return self.outcomes[-1].status
-        return None if len(self.outcomes) == len(self.starts) else Status.TIME_LIMIT
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,14 +150,15 @@ class _Searcher:
         def search_from(number: int, seconds: float | None) -> Outcome:
             return _from(self.problem, self.evaluator, starts[number], replace(self.options, max_seconds=seconds), self.on_iteration)
 
-        outcomes = tuple(fit_all(search_from, len(starts), self.left(), self.on_start))
+        done, cut_short = fit_all(search_from, len(starts), self.left(), self.on_start)
+        outcomes = tuple(done)
         if before is not None:
             starts, origins = np.vstack([before.starts, starts]), before.origins + origins
             outcomes = before.outcomes + outcomes
         optima = distinct_optima(outcomes, self.options.tolerances, parameter_sizes(self.problem.table))
         lowest = min(range(len(outcomes)), key=lambda i: np.nan_to_num(outcomes[i].ssr, nan=np.inf))
         kept = lowest if before is None else before.best  # where nothing is an answer
-        return Runs(starts, origins, outcomes, optima, optima.first[0] if optima.first else kept, self.seed)
+        return Runs(starts, origins, outcomes, optima, optima.first[0] if optima.first else kept, self.seed, cut_short)
 
 
 def search(
