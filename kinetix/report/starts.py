@@ -81,8 +81,9 @@ def _others(group: xr.Dataset) -> list[str]:
         )
     lost = [Status(int(code)) for code in group["status"].values[group["reached"].values < 0]]
     if lost:
-        kinds = listing([f"{lost.count(kind)} {kind.label}" for kind in sorted(set(lost), key=lambda kind: (-lost.count(kind), kind))])
-        sentences.append(f"{len(lost)} ended without an answer ({kinds}).")
+        kinds = sorted(set(lost), key=lambda kind: (-lost.count(kind), kind))
+        told = listing([kind.label if len(kinds) == 1 else f"{lost.count(kind)} {kind.label}" for kind in kinds])
+        sentences.append(f"{len(lost)} ended without an answer ({told}).")
     return sentences
 
 

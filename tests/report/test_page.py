@@ -17,6 +17,7 @@ from tests.results.examples import single_facts, steady_facts, timed_facts
 SECTIONS = [
     "parameters",
     "warnings",
+    "starts",
     "figures",
     "model",
     "data",
@@ -164,7 +165,7 @@ def test_a_hundred_experiments_of_four_responses_stay_small():
 def test_a_fit_without_anything_optional():
     page = read(html_report(fit_tree(single_facts())))
     anchors = [h.attributes["id"] for h in page.all("h2")]
-    assert anchors == [anchor for anchor in SECTIONS if anchor not in ("figures", "model", "study", "origin")]
+    assert anchors == [anchor for anchor in SECTIONS if anchor not in ("starts", "figures", "model", "study", "origin")]
     assert page.all("h1")[0].text == "Fit of A and B"
 
 

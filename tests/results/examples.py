@@ -9,7 +9,7 @@ from scipy.optimize import least_squares
 from scipy.special import chdtrc, stdtrit
 
 from kinetix.constants import GAS_CONSTANT
-from kinetix.results.facts import BranchFacts, Condition, Curve, Dense, Derived, FitFacts, SimulationFacts
+from kinetix.results.facts import BranchFacts, Condition, Curve, Dense, Derived, FitFacts, SimulationFacts, StartFacts
 from kinetix.status import Status
 from kinetix.units import Unit, parse_unit
 
@@ -65,6 +65,28 @@ def prefactor(values: np.ndarray, covariance: np.ndarray, quantile: float, unit:
     error = float(np.sqrt(slope @ covariance @ slope))
     a = float(unit.from_si(np.exp(log_a)))
     return Derived("r1.A", a, unit, a * error, a * np.exp(-quantile * error), a * np.exp(quantile * error), "from ln A")
+
+
+def three_starts(values: np.ndarray, ssr: float, units: tuple[Unit, ...]) -> StartFacts:
+    """The given one and another reach the optimum, the third cannot be simulated."""
+    nothing = np.full(2, np.nan)
+    return StartFacts(
+        parameter_names=NAMES,
+        units=units,
+        origins=("given", "spread", "spread"),
+        starts_si=np.array([[0.1 / 60, 80e3], [0.2, 40e3], [1e9, 90e3]]),
+        ends_si=np.stack([values, values, nothing]),
+        start_ssr=np.array([4.1, 7.0, np.nan]),
+        ssr=np.array([ssr, ssr, np.nan]),
+        status=(Status.SUCCESS, Status.SUCCESS, Status.NON_FINITE),
+        iterations=np.array([5, 9, 0]),
+        optimum=np.array([0, 0, -1]),
+        optima_si=values[None],
+        optima_ssr=np.array([ssr]),
+        optima_notes=("",),
+        equal=1,
+        best=0,
+    )
 
 
 def arrhenius_curve(values: np.ndarray, covariance: np.ndarray, quantile: float, unit: Unit, points: np.ndarray | None) -> Curve:
@@ -152,6 +174,7 @@ def timed_facts(experiments: int = 2) -> FitFacts:
         history=np.array([4.1, 0.31, 0.012, 0.0051, ssr, ssr]),
         profiles=Dense(dense, batch(values, temperature, dense)),
         arrhenius=(arrhenius_curve(values, covariance, quantile, per_minute, None),),
+        starts=three_starts(values, ssr, (per_minute, parse_unit("kJ/mol"))),
         notes=("column 'T [°C]' read as T", "column 't [min]' read as time"),
         provenance={
             "kinetix_version": "0.1.0",
@@ -187,6 +210,7 @@ def single_facts() -> FitFacts:
         derived=(),
         profiles=None,
         arrhenius=(),
+        starts=None,
         notes=(),
         provenance={},
         history=np.array([]),

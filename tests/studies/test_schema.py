@@ -57,7 +57,7 @@ def problems(**change):
         ),
         (
             {"fit": {"max_iterations": "ten"}},
-            "study.toml, [fit] max_iterations: expected a whole number, found 'ten'. max_iterations: iteration limit.",
+            "study.toml, [fit] max_iterations: expected a whole number, found 'ten'. max_iterations: iteration limit of each start.",
         ),
         ({"solver": {"rtol": 2.0}}, "study.toml, [solver] rtol: expected a number below 1, found 2.0. rtol: relative tolerance."),
         (
@@ -70,7 +70,11 @@ def problems(**change):
         ),
         ({"schema": 2}, "study.toml, schema: version 2 is not known to this kinetix; expected 1."),
         ({"fit": {"loss": "huber"}}, "study.toml, [fit] loss: not available yet. Remove it."),
-        ({"fit": {"starts": 20}}, "study.toml, [fit] starts: not available yet. Remove it."),
+        (
+            {"fit": {"starts": 0}},
+            "study.toml, [fit] starts: expected a number above 0, found 0. starts: from how many starts an optimum is looked for; the given"
+            " start is the first.",
+        ),
         ({"fit": {"profile": True}}, "study.toml, [fit] profile: not available yet. Remove it."),
         ({"fit": {"bootstrap": {"samples": 100}}}, "study.toml, [fit] bootstrap: not available yet. Remove it."),
     ],
@@ -86,7 +90,7 @@ def test_a_study_without_a_schema():
 
 def test_all_problems_at_once():
     assert len(problems(data={"collumns": {}}, fit={"sigmas": "trusted"}, reactor={})) == 4  # files and type are missing, too
-    assert len(problems(fit={"loss": "huber", "starts": 3})) == 2
+    assert len(problems(fit={"loss": "huber", "profile": True})) == 2
 
 
 def test_a_law_may_be_a_name_or_a_table():
