@@ -38,7 +38,7 @@ def test_the_same_report_as_the_page():
     page = read(MARKDOWN.render(markdown_report(tree, pictures_of(tree))))
     assert page.all("h1")[0].text == tree.attrs["title"]
     titles = [h.text for h in page.all("h2")]
-    assert titles[:3] == ["Parameters", "Warnings", "Figures"]
+    assert titles[:4] == ["Parameters", "Warnings", "Starts", "Figures"]
     assert titles[-1] == "How to reproduce and cite"
     assert cells(page.all("table")[0])[0][0] == "r1.k_ref"
     assert [image.attributes["src"] for image in page.all("img")] == ["profiles.png", "arrhenius.png", "parity.png", "residuals.png"]
