@@ -146,7 +146,7 @@ def alike(ssr: float, other: float, tolerances: Tolerances, relative: float = AL
     """
     error = max(tolerances.precision, tolerances.residual) * tolerances.magnitude
     largest = max(ssr, other)
-    return abs(ssr - other) <= relative * largest + 2 * error * np.sqrt(largest) + error**2
+    return bool(abs(ssr - other) <= relative * largest + 2 * error * np.sqrt(largest) + error**2)
 
 
 def at_one_place(one: Outcome, other: Outcome, sizes: np.ndarray) -> bool:
