@@ -159,14 +159,14 @@ def residual_of(system: System, y: Array, args: Arguments, atol: Array, jacobian
 
 
 def is_root(state: State, residual: Array, smallest: Array) -> Array:
-    """Whether the iteration has found one.
+    """Whether the iteration has found one: to the tolerance, or to rounding (it may also have begun at one that is not stable).
 
     Args:
         residual: see `residual_of`.
         smallest: pivot of the Jacobian there, with columns scaled by |y| + atol: a singular one says nothing about where the root is.
     """
     eps = jnp.finfo(residual.dtype).eps
-    return (state.converged | (state.stalled & (residual <= ROUNDING * eps))) & (smallest > SINGULAR * eps)
+    return (state.converged | (residual <= ROUNDING * eps)) & (smallest > SINGULAR * eps)
 
 
 def pseudo_transient(system: System, y0: Array, args: Arguments, rtol: Array, atol: Array, max_iterations: Array) -> Root:
