@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -15,29 +15,40 @@ from kinetix.solvers import tableau
 from kinetix.solvers.control import Limits, State, at_stop, judge, plan, unfinished
 from kinetix.solvers.ensemble import AUTOMATIC, Active, Engine, own_axis, solve_lanes
 from kinetix.solvers.linear import gauss_jordan, solve
+from kinetix.solvers.replay import KEPT, Kept, Taken, read_at, swept_back
 from kinetix.solvers.segments import Segments, are_valid, first_state, segments_of, time_derivative
-from kinetix.solvers.sensitivity import Found, Levels, differentiable
+from kinetix.solvers.sensitivity import Found, Levels, contract, differentiable
 from kinetix.solvers.system import Arguments, Structure, System, check_vector, floating_type
 from kinetix.status import Status
 
 
-@partial(jax.tree_util.register_dataclass, data_fields=["rtol", "atol", "max_steps", "lowest"], meta_fields=[])
+@partial(jax.tree_util.register_dataclass, data_fields=["rtol", "atol", "max_steps", "lowest"], meta_fields=["derivatives", "kept"])
 @dataclass(frozen=True)
 class Options:
     """How exactly to integrate.
 
-    All fields are numbers and may be traced: other values do not recompile a function that takes an `Options` as an argument.
+    The first four are numbers and may be traced: other values do not recompile a function that takes an `Options` as an argument.
 
     rtol : relative tolerance. A step is accepted if the root mean square over the components of error/(atol + rtol |y|) is at most 1.
     atol : absolute tolerance, in the unit of y: one number, or one for each component (a tuple or an array).
     max_steps : the most steps, accepted and rejected together, over all output times.
     lowest : a step that leaves a component below it ends the solve with BELOW_ZERO; for concentrations a little below zero.
+    derivatives : "forward" forms the whole sensitivity matrix, one tangent for each perturbed number. "reverse" never does: `jax.grad` costs
+        one sweep back through the stored steps, whatever the number of parameters, and `jax.jvp` one tangent. "auto" is "reverse" from
+        `MANY` perturbed numbers of a lane on. Digits agree to rounding, and all modes and orders of differentiation exist with each.
+    kept : how much of the steps a sweep back stores.
     """
 
     rtol: ArrayLike = 1e-8
     atol: ArrayLike | tuple[float, ...] = 1e-12
     max_steps: ArrayLike = 10_000
     lowest: ArrayLike = -float("inf")
+    derivatives: Literal["auto", "forward", "reverse"] = "auto"
+    kept: Kept = KEPT
+
+    def __post_init__(self) -> None:
+        if self.derivatives not in ("auto", "forward", "reverse"):
+            raise ValueError(f'derivatives is {self.derivatives!r}: write "auto", "forward" or "reverse".')
 
     def limits(self, dtype: DTypeLike) -> Limits:
         """The numbers in the types of a solve."""
@@ -64,6 +75,12 @@ class Solution(NamedTuple):
     rejected: Array
     t_reached: Array
 
+
+NUMBERS = ("rtol", "atol", "max_steps", "lowest")
+"""The fields of `Options` that are numbers."""
+
+MANY = 32
+"""From how many perturbed numbers of a lane on derivatives are "reverse" unless `Options` say otherwise."""
 
 TIMES, T0, Y0, FIRST_OF_ARGS = 0, 1, 2, 3
 
@@ -129,6 +146,12 @@ class Integration:
             y = jax.vmap(lambda t, y, shift: move_along(self.system, args, t, y, shift, stop_moves))(ends, y, times - fixed_times)
         return jnp.where(usable[:, None], y, jnp.nan), usable, (state.status, state.accepted, state.rejected, state.t)
 
+    def operator(self, active: tuple[int, ...], columns: int) -> Sensitivities | None:
+        """The matrix as an operator, where there are many columns or the options ask for it."""
+        options: Options = jax.tree.unflatten(self.options, [0] * self.options.num_leaves)
+        wanted = columns >= MANY if options.derivatives == "auto" else options.derivatives == "reverse"
+        return Sensitivities(self, active, columns) if wanted else None
+
     def many(self, levels: Levels, arguments: tuple[Array, ...]) -> Found | None:
         """By the engine for ensembles, where there are lanes enough and derivatives are of first order and not with respect to t0."""
         times, t0, y0, args, breaks, options, cost = self._parts(arguments)
@@ -157,6 +180,103 @@ class _Parts(NamedTuple):
     breaks: Array | None
     options: Options
     cost: Array | None
+
+
+@dataclass(frozen=True)
+class Sensitivities:
+    """The sensitivity matrix of an integration in its active arguments, as a `sweeps.Operator`."""
+
+    program: Integration
+    active: tuple[int, ...]
+    columns: int
+
+    def push(self, residuals: tuple[Array, ...], tangents: tuple[Array, ...]) -> tuple[Array]:
+        """One tangent along the solution."""
+        arguments = residuals[:-2]
+
+        def values(*moved: Array) -> Array:
+            return self.program((self.active,), self._replaced(arguments, moved))[0]
+
+        return (jax.jvp(values, [arguments[i] for i in self.active], list(tangents))[1],)
+
+    def pull(self, residuals: tuple[Array, ...], cotangent: tuple[Array]) -> tuple[Array, ...]:
+        """One sweep back."""
+        *arguments, y, usable = residuals
+        parts = self.program._parts(tuple(arguments))
+        given = jnp.where(usable[:, None], cotangent[0], 0.0)
+        # zero, or undefined where a cotangent meets a failed row
+        spoiled = jnp.sum(jnp.where(usable[:, None], 0.0, cotangent[0]) * 0.0)
+        leaves = tuple(i - FIRST_OF_ARGS for i in self.active if i >= FIRST_OF_ARGS)
+        start, by_leaf = sweep(self.program.system, parts, given, leaves)
+        segments = segments_of(parts.t0, parts.times, parts.breaks)
+        found = dict(zip((i + FIRST_OF_ARGS for i in leaves), by_leaf, strict=True))
+        found[Y0] = start
+        if T0 in self.active:
+            rates = self.program.system.rates(parts.t0 + segments.inset[0], parts.y0, parts.args)
+            found[T0] = -jnp.sum(start * rates)
+        if TIMES in self.active:
+            ends = segments.stop - segments.inset
+            ends = ends if parts.breaks is None else ends[segments.ending_at(parts.times)]
+            rates = jax.vmap(lambda t, y: self.program.system.rates(t, y, parts.args))(ends, jnp.where(usable[:, None], y, parts.y0))
+            found[TIMES] = jnp.sum(given * rates, axis=1)
+        return tuple((found[i] + spoiled).astype(arguments[i].dtype) for i in self.active)
+
+    def many(self, transposed: bool, residuals: tuple[Array, ...], linear: tuple[Array, ...]) -> tuple[Array, ...] | None:
+        return None
+
+    def by_matrix(self, transposed: bool, residuals: tuple[Array, ...], linear: tuple[Array, ...]) -> tuple[Array, ...]:
+        arguments = residuals[:-2]
+        (_, matrix), _, _ = differentiable(self.program, (self.active,), *arguments)
+
+        def change(*tangents: Array) -> tuple[Array]:
+            return (contract(self.program, self.active, matrix, self._replaced(arguments, tangents)),)
+
+        if not transposed:
+            return change(*linear)
+        return jax.vjp(change, *(jnp.zeros_like(arguments[i]) for i in self.active))[1](linear)
+
+    def _replaced(self, arguments: tuple[Array, ...], active: tuple[Array, ...]) -> tuple[Array, ...]:
+        replaced = dict(zip(self.active, active, strict=True))
+        return tuple(replaced.get(i, x) for i, x in enumerate(arguments))
+
+
+def sweep(system: System, parts: _Parts, given: Array, active: tuple[int, ...]) -> tuple[Array, list[Array]]:
+    """The cotangents of the start and of the active leaves of args, from those of the values [m, n]."""
+    times, t0, y0, args, breaks, options, _ = parts
+    segments, limits = segments_of(t0, times, breaks), options.limits(y0.dtype)
+    first = jax.tree.map(lambda x: x[0], segments)
+    state = first_state(system, limits, args, y0, first, segments.stop[-1], are_valid(times, t0, y0, args))
+    if breaks is not None:
+        given = jnp.zeros((segments.stop.size, y0.size), y0.dtype).at[segments.ending_at(times)].add(given)
+    leaves, tree = jax.tree.flatten(args)
+
+    def attempt(state: State, place: Array) -> tuple[State, Taken, Array, tuple[()]]:
+        segment = read_at(segments, place)
+        planned = plan(state, segment.stop, limits.max_steps)
+        y_new, error = step(system, args, state.y, state.t, planned.taken, segment)
+        following = judge(limits, state, planned, y_new, error, segment.stop)
+        h = jnp.where(following.accepted > state.accepted, planned.taken, 0.0)
+        closes = ~unfinished(following.t, following.status, following.accepted + following.rejected, segment.stop, limits.max_steps)
+        return following, Taken(state.y, state.t, h), closes, ()
+
+    def back(taken: Taken, place: Array, closes: Array, gathered: tuple[Array, list[Array]]) -> tuple[Any, tuple[()]]:
+        cotangent, so_far = gathered
+        cotangent = cotangent + jnp.where(closes, read_at(given, place), 0.0)
+        accepted = taken.h > 0
+        h = jnp.where(accepted, taken.h, 1.0)
+
+        def new_state(y: Array, *moved: Array) -> Array:
+            replaced = dict(zip(active, moved, strict=True))
+            args = jax.tree.unflatten(tree, [replaced.get(i, leaf) for i, leaf in enumerate(leaves)])
+            return step(system, args, y, taken.t, h, read_at(segments, place))[0]
+
+        before, *changes = jax.vjp(new_state, taken.y, *(leaves[i] for i in active))[1](cotangent)
+        so_far = [total + jnp.where(accepted, change, 0.0) for total, change in zip(so_far, changes, strict=True)]
+        return (jnp.where(accepted, before, cotangent), so_far), ()
+
+    nothing = (jnp.zeros_like(y0), [jnp.zeros_like(leaves[i]) for i in active])
+    (start, by_leaf), _ = swept_back(attempt, back, state, nothing, segments.stop.size, ((), ()), options.kept)
+    return start, by_leaf
 
 
 def move_along(system: System, args: Arguments, t: Array, y: Array, shift: Array, order: int) -> Array:
@@ -342,7 +462,7 @@ def integrate_ensemble(
     start, args, ends = jnp.asarray(y0), jax.tree.map(jnp.asarray, args), jnp.asarray(times)
     begin = jnp.broadcast_to(jnp.asarray(t0), start.shape[:1])
     # a tuple, or a number, is the same for all lanes
-    axes: Any = Options(*(own_axis(value) for value in vars(options).values()))
+    axes: Any = replace(options, **{name: own_axis(getattr(options, name)) for name in NUMBERS})
     engine = Engine(1, block, marked)
 
     def one(y0: Array, args: Arguments, times: Array, t0: Array, breaks: Any, options: Options, cost: Any) -> Solution:

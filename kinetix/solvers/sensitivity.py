@@ -19,6 +19,8 @@ import numpy as np
 from jax import Array
 from jax.custom_derivatives import SymbolicZero
 
+from kinetix.solvers.sweeps import Operator, product
+
 Levels = tuple[tuple[int, ...], ...]
 """Which arguments are perturbed, once for each order of differentiation that has been taken."""
 
@@ -64,6 +66,13 @@ class Program(Protocol):
         """What `differentiable` gives for all lanes of a `jax.vmap` at once: arguments and results have a leading lane axis.
 
         None: lane by lane.
+        """
+        ...
+
+    def operator(self, active: tuple[int, ...], columns: int) -> Operator | None:
+        """The matrix in the active arguments as an operator, where that is better than forming it for so many columns; None: form it.
+
+        Its residuals are the arguments, the values, and which of them are usable.
         """
         ...
 
@@ -139,10 +148,15 @@ def _nested(program: Program, levels: Levels, remaining: Levels, arguments: tupl
         values, usable, rest = _nested(program, levels, tuple(lower), moved)
         return values, (values, usable, rest)
 
-    columns = sum(1 if i == program.aligned else arguments[i].size for i in active)
+    columns = columns_of(program, active, arguments)
     dtype = jnp.result_type(*(arguments[i] for i in active))
     matrices, (values, usable, rest) = jax.jacfwd(shifted, has_aux=True)(jnp.zeros(columns, dtype))
     return values + matrices, usable, rest
+
+
+def columns_of(program: Program, active: tuple[int, ...], arguments: tuple[Array, ...]) -> int:
+    """How many columns the matrix has in these arguments."""
+    return sum(1 if i == program.aligned else jnp.size(arguments[i]) for i in active)
 
 
 def _move(program: Program, active: tuple[int, ...], arguments: tuple[Array, ...], shift: Array) -> tuple[Array, ...]:
@@ -158,7 +172,8 @@ def _move(program: Program, active: tuple[int, ...], arguments: tuple[Array, ...
     return tuple(moved)
 
 
-def _contract(program: Program, active: tuple[int, ...], matrix: Array, tangents: tuple[Array, ...]) -> Array:
+def contract(program: Program, active: tuple[int, ...], matrix: Array, tangents: tuple[Array, ...]) -> Array:
+    """The matrix in the active arguments times the tangents of all arguments."""
     total = jnp.zeros(matrix.shape[:-1], matrix.dtype)
     start = 0
     for i in active:
@@ -206,11 +221,15 @@ def _rule(program: Program, levels: Levels, arguments: tuple[Array, ...], tangen
     if not active:
         values, usable, rest = differentiable(program, levels, *arguments)
         changes = tuple(jnp.zeros_like(value) for value in values)
+    elif not levels and (operator := program.operator(active, columns_of(program, active, arguments))) is not None:
+        values, usable, rest = differentiable(program, levels, *arguments)
+        change = product(operator, (*arguments, *values, usable), tuple(tangents[i] for i in active))
+        changes = (_honest(change, usable),)
     else:
         both, usable, rest = differentiable(program, (*levels, active), *arguments)
         half = len(both) // 2
         values = both[:half]
-        changes = tuple(_contract(program, active, matrix, tangents) for matrix in both[half:])
+        changes = tuple(contract(program, active, matrix, tangents) for matrix in both[half:])
         changes = (_honest(changes[0], usable), *changes[1:])
     return (values, usable, rest), (changes, _no_tangent(usable), jax.tree.map(_no_tangent, rest))
 

@@ -106,6 +106,9 @@ class SteadyProgram:
             y = jnp.where(usable, with_derivatives, y)
         return y, usable, (status, iterations, root.residual)
 
+    def operator(self, active: tuple[int, ...], columns: int) -> None:
+        """None: all columns share one elimination, so that forming the matrix costs little."""
+
     def many(self, levels: Levels, arguments: tuple[Array, ...]) -> Found | None:
         """By the engine for ensembles, where there are lanes enough and derivatives are of first order; open lanes lane by lane."""
         y0, args, options, cost = self._parts(arguments)
