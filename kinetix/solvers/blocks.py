@@ -81,12 +81,14 @@ class Programs(NamedTuple):
         step: from state and fixed values to the next state; behind it, where there are tangents, what they need of the stages.
         tangent: from the tangent of the state, the direction in the active entries of args, fixed values and stages to the tangent of
             the next state; None where nothing is active.
+        stages: which of the stages are scalars.
         stop: from the state and the stop to the state when no step is left.
     """
 
     first: ScalarProgram
     step: ScalarProgram
     tangent: ScalarProgram | None
+    stages: Template
     stop: ScalarProgram
 
 
@@ -141,6 +143,7 @@ def programs(system: System, starts: Layout, fixed: Layout, active: Active) -> P
         first=recorded(first, [*starts.types, *fixed.types]),
         step=value,
         tangent=recorded(tangent, inputs) if active else None,
+        stages=stages_of[0],
         stop=recorded(stop, [*states.types, dtype]),
     )
 

@@ -19,9 +19,11 @@ from jax import Array, lax
 from jax.typing import ArrayLike
 
 from kinetix.solvers import native
+from kinetix.solvers.block_sweeps import sweep_block
 from kinetix.solvers.blocks import Active, Fixed, Start, cost_program, run_block
 from kinetix.solvers.control import Limits
 from kinetix.solvers.layouts import Layout
+from kinetix.solvers.replay import Kept
 from kinetix.solvers.scalars import NotScalar, ScalarProgram
 from kinetix.solvers.segments import Segments, are_valid, segments_of
 from kinetix.solvers.system import Arguments, System
@@ -105,6 +107,22 @@ def solve_lanes(system: System, engine: Engine, active: Active, numbers: Numbers
     y = jnp.where(usable[..., None], y, jnp.nan)
     matrix = jnp.where(usable[..., None, None], matrix, 0.0)
     return y, matrix, usable, (solved.status, solved.accepted, solved.rejected, solved.t)
+
+
+@partial(jax.jit, static_argnums=(0, 1, 2, 3))
+def sweep_lanes(system: System, engine: Engine, active: Active, kept: Kept, numbers: Numbers, given: Array) -> tuple[Array, Array]:
+    """The cotangents of the starts [lane, n], and of the active entries of args [lane, entry], from those of the states [lane, m, n]."""
+    start, times, args, t0, breaks, limits, cost = numbers
+    segments = jax.vmap(segments_of)(t0, times, *(() if breaks is None else (breaks,)))
+    whole = Start(start, segments.stop[:, -1], jax.vmap(are_valid)(times, t0, start, args))
+    cost = _fastest_loss(system, whole, segments, limits, args) if cost is None else cost
+    if breaks is not None:
+        at = jax.vmap(Segments.ending_at)(segments, times)
+        places = jnp.zeros((*segments.stop.shape, start.shape[1]), start.dtype)
+        given = jax.vmap(lambda places, at, given: places.at[at].add(given))(places, at, given)
+    found = by_blocks(engine, partial(sweep_block, system, active, engine.check, kept), cost, (whole, limits, args, segments, given))
+    by_args = jnp.stack(found.args, axis=-1) if found.args else jnp.zeros((start.shape[0], 0), start.dtype)
+    return jnp.stack(found.start, axis=-1), by_args
 
 
 def by_blocks(engine: Engine, run: Callable[[Any], Any], cost: Array | None, lanes: Any) -> Any:

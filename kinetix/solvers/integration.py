@@ -13,7 +13,7 @@ from jax.typing import ArrayLike, DTypeLike
 
 from kinetix.solvers import tableau
 from kinetix.solvers.control import Limits, State, at_stop, judge, plan, unfinished
-from kinetix.solvers.ensemble import AUTOMATIC, Active, Engine, own_axis, solve_lanes
+from kinetix.solvers.ensemble import AUTOMATIC, Active, Engine, own_axis, solve_lanes, sweep_lanes
 from kinetix.solvers.linear import gauss_jordan, solve
 from kinetix.solvers.replay import KEPT, Kept, Taken, read_at, swept_back
 from kinetix.solvers.segments import Segments, are_valid, first_state, segments_of, time_derivative
@@ -222,7 +222,32 @@ class Sensitivities:
         return tuple((found[i] + spoiled).astype(arguments[i].dtype) for i in self.active)
 
     def many(self, transposed: bool, residuals: tuple[Array, ...], linear: tuple[Array, ...]) -> tuple[Array, ...] | None:
-        return None
+        """By the engine for ensembles, where it serves the lanes and neither times nor t0 are perturbed."""
+        engine = self.program.engine
+        *arguments, _, usable = residuals
+        times, t0, y0, args, breaks, options, cost = self.program._parts(tuple(arguments))
+        if T0 in self.active or TIMES in self.active or not engine.serves(y0, args) or not transposed:
+            return None
+        limits = jax.vmap(lambda options: options.limits(y0.dtype))(options)
+        leaves = tuple(i - FIRST_OF_ARGS for i in self.active if i >= FIRST_OF_ARGS)
+        by = Active(Y0 in self.active, leaves)
+        numbers = (y0, times, args, t0, breaks, limits, cost)
+        (given,) = linear
+        reached = usable[..., None]
+        spoiled = jnp.sum(jnp.where(reached, 0.0, given) * 0.0, axis=(1, 2))
+        given = jnp.where(reached, given, 0.0)
+        solved = engine.tried(lambda: sweep_lanes(self.program.system, engine, by, options.kept, numbers, given))
+        if solved is None:
+            return None
+        start, by_args = solved
+        found, begin = {Y0: start}, 0
+        for i in self.active:
+            if i >= FIRST_OF_ARGS:
+                size = arguments[i][0].size
+                found[i], begin = by_args[:, begin : begin + size].reshape(arguments[i].shape), begin + size
+        return tuple(
+            (found[i] + spoiled.reshape(-1, *[1] * (found[i].ndim - 1))).astype(arguments[i].dtype) for i in self.active
+        )
 
     def by_matrix(self, transposed: bool, residuals: tuple[Array, ...], linear: tuple[Array, ...]) -> tuple[Array, ...]:
         arguments = residuals[:-2]
