@@ -14,6 +14,8 @@ engine for many lanes:
 | `native` | the compiler tricks, all of them |
 | `blocks`, `ensemble` | what runs in a block of lanes; their order, the rule of derivatives |
 | `steady_ensemble` | the same for steady states |
+| `sensitivity`, `sweeps` | the rule of derivatives: by the matrix, or by its products where it has many columns |
+| `replay`, `block_sweeps`, `transposition` | sweeps back through stored steps, of a lane and of a block |
 
 `all_states` finds every steady state of a family of equations, and follows curves of them over a condition, on the host (`multiplicity`,
 `continuation`).
@@ -24,6 +26,7 @@ from kinetix.solvers.diagnosis import Attempt, last_attempt
 from kinetix.solvers.ensemble import AUTOMATIC, Engine
 from kinetix.solvers.integration import Options, Solution, integrate, integrate_ensemble
 from kinetix.solvers.multiplicity import Multiplicity, Refined, all_states, curves_through
+from kinetix.solvers.replay import Kept
 from kinetix.solvers.scalars import NotScalar
 from kinetix.solvers.steady import Steady, SteadyOptions, steady_state, steady_states
 from kinetix.solvers.system import Arguments, System
@@ -36,6 +39,7 @@ __all__ = [
     "Curve",
     "Engine",
     "Family",
+    "Kept",
     "Multiplicity",
     "NotScalar",
     "Options",

@@ -103,7 +103,11 @@ def sweep_block(
         return [*before, *totals], [*outer, *stages, *inner]
 
     shape = (lanes,)
-    inner = [*native.blanks(reverse.stages, shape), *(jnp.zeros(shape, x) for x in reverse.stages.types), *native.blanks(reverse.adjoint, shape)]
+    inner = [
+        *native.blanks(reverse.stages, shape),
+        *(jnp.zeros(shape, x) for x in reverse.stages.types),
+        *native.blanks(reverse.adjoint, shape),
+    ]
     nothing = [jnp.zeros(shape, dtype) for dtype in reverse.adjoint.types]
     gathered, pins = swept_back(attempt, back, first, nothing, segments.stop.shape[1], (native.blanks(program.step, shape), inner), kept)
     gathered = native.kept_alive(gathered, [*pins[0], *pins[1]])

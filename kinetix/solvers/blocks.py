@@ -28,10 +28,10 @@ from kinetix.status import Status
 
 
 class Directions(NamedTuple):
-    """The columns of a sensitivity matrix: unit vectors in the perturbed entries.
+    """Directions along which a solve is differentiated, for a sensitivity matrix the unit vectors in the perturbed entries.
 
     columns : how many.
-    y0 : for each entry of the state, its part [column].
+    y0 : for each entry of the state, its part [column, lane], or [column, 1] where it is that of all lanes.
     args : the same for each active entry of args.
     """
 
@@ -54,7 +54,7 @@ class Active(NamedTuple):
         first, size = n * self.y0, sum(math.prod(leaves[i][0]) for i in self.args)
         units = np.eye(first + size, dtype=dtype)
         start = units[:, :first] if self.y0 else np.zeros((size, n), dtype)
-        return Directions(first + size, tuple(map(jnp.asarray, start.T)), tuple(map(jnp.asarray, units[:, first:].T)))
+        return Directions(first + size, tuple(map(jnp.asarray, start.T[..., None])), tuple(map(jnp.asarray, units[:, first:].T[..., None])))
 
 
 class Start(NamedTuple):
@@ -186,11 +186,24 @@ class Solved(NamedTuple):
     rejected: Array
 
 
+class Along(NamedTuple):
+    """One direction for each lane: of the start [lane, n], and of the active entries of args [lane, entry], if any."""
+
+    y0: Array
+    args: Array | None
+
+
 def run_block(
-    system: System, active: Active, check: Callable[[ScalarProgram], None], part: tuple[Start, Limits, Arguments, Segments]
+    system: System,
+    active: Active,
+    check: Callable[[ScalarProgram], None],
+    part: tuple[Start, Limits, Arguments, Segments, Along | None],
 ) -> Solved:
-    """The lanes of one block; arrays of `part` have a leading lane axis, segments [lane, segment]. `check` may refuse the step."""
-    start, limits, args, segments = part
+    """The lanes of one block; arrays of `part` have a leading lane axis, segments [lane, segment]. `check` may refuse the step.
+
+    The sensitivity matrix is that in the active entries, or its product with a direction, as its only column.
+    """
+    start, limits, args, segments, along = part
     fixed = Fixed(jax.tree.map(lambda x: x[:, 0], segments), limits, args)
     starts, constants = Layout.of_lanes(start), Layout.of_lanes(fixed)
     lanes, n = start.y0.shape
@@ -198,7 +211,10 @@ def run_block(
     check(program.step)
     first = program.first([*starts.lanes(start), *constants.lanes(fixed)])
     shared = constants.lanes(fixed)[len(Segments._fields) :]
-    directions = active.directions(n, args_leaves(constants), start.y0.dtype)
+    if along is None:
+        directions = active.directions(n, args_leaves(constants), start.y0.dtype)
+    else:
+        directions = Directions(1, tuple(along.y0.T[:, None]), () if along.args is None else tuple(along.args.T[:, None]))
     states, size = state_layout(n, start.y0.dtype), len(first)
     stages = [jnp.zeros(lanes, dtype) for dtype in program.step.types[size:]]
     pins = [*native.blanks(program.step, (lanes,)), *stages]
@@ -232,13 +248,13 @@ def run_block(
     def columns(tangent: ScalarProgram, matrix: list[Array], inputs: list[Array]) -> tuple[list[Array], list[Array]]:
         def column(p: Array, so_far: Any) -> Any:
             dy = [lax.dynamic_index_in_dim(x, p, keepdims=False) for x in matrix]
-            direction = [lax.broadcast(unit[p], (lanes,)) for unit in directions.args]
+            direction = [jnp.broadcast_to(unit[p], (lanes,)) for unit in directions.args]
             moved, inner = native.run(tangent, [*dy, *direction, *inputs])
             return [lax.dynamic_update_index_in_dim(x, d, p, 0) for x, d in zip(so_far[0], moved, strict=True)], inner
 
         return lax.fori_loop(0, directions.columns, column, (matrix, native.blanks(tangent, (lanes,))))
 
-    matrix = [jnp.broadcast_to(unit[:, None], (directions.columns, lanes)) for unit in directions.y0] if active else []
+    matrix = [jnp.broadcast_to(unit, (directions.columns, lanes)) for unit in directions.y0] if active else []
     (final, _), (y, matrix, usable) = lax.scan(run_segment, (first, matrix), jax.tree.map(lambda x: x.T, segments))
     last: State = states.unpacked(final)
     return Solved(y, matrix, usable, last.t, last.status, last.accepted, last.rejected)

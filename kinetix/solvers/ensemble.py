@@ -20,7 +20,7 @@ from jax.typing import ArrayLike
 
 from kinetix.solvers import native
 from kinetix.solvers.block_sweeps import sweep_block
-from kinetix.solvers.blocks import Active, Fixed, Start, cost_program, run_block
+from kinetix.solvers.blocks import Active, Along, Fixed, Start, cost_program, run_block
 from kinetix.solvers.control import Limits
 from kinetix.solvers.layouts import Layout
 from kinetix.solvers.replay import Kept
@@ -89,8 +89,12 @@ Rest = tuple[Array, Array, Array, Array]
 
 
 @partial(jax.jit, static_argnums=(0, 1, 2))
-def solve_lanes(system: System, engine: Engine, active: Active, numbers: Numbers) -> tuple[Array, Array, Array, Rest]:
+def solve_lanes(
+    system: System, engine: Engine, active: Active, numbers: Numbers, along: Along | None = None
+) -> tuple[Array, Array, Array, Rest]:
     """States [lane, m, n], sensitivity matrix [lane, m, n, column], whether they are usable [lane, m], and the rest.
+
+    With a direction, the product of the matrix with it is the only column.
 
     Lanes of similar cost are put side by side: by `cost`, or the fastest loss at the start.
     """
@@ -98,7 +102,7 @@ def solve_lanes(system: System, engine: Engine, active: Active, numbers: Numbers
     segments = jax.vmap(segments_of)(t0, times, *(() if breaks is None else (breaks,)))
     whole = Start(start, segments.stop[:, -1], jax.vmap(are_valid)(times, t0, start, args))
     cost = _fastest_loss(system, whole, segments, limits, args) if cost is None else cost
-    solved = by_blocks(engine, partial(run_block, system, active, engine.check), cost, (whole, limits, args, segments))
+    solved = by_blocks(engine, partial(run_block, system, active, engine.check), cost, (whole, limits, args, segments, along))
     y, usable = jnp.stack(solved.y, axis=-1), solved.usable
     matrix = jnp.stack(solved.matrix, axis=2) if active else jnp.zeros((*y.shape, 0), y.dtype)
     if breaks is not None:

@@ -8,12 +8,13 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import Array, lax
 from jax.typing import ArrayLike, DTypeLike
 
 from kinetix.solvers import tableau
 from kinetix.solvers.control import Limits, State, at_stop, judge, plan, unfinished
-from kinetix.solvers.ensemble import AUTOMATIC, Active, Engine, own_axis, solve_lanes, sweep_lanes
+from kinetix.solvers.ensemble import AUTOMATIC, Active, Along, Engine, own_axis, solve_lanes, sweep_lanes
 from kinetix.solvers.linear import gauss_jordan, solve
 from kinetix.solvers.replay import KEPT, Kept, Taken, read_at, swept_back
 from kinetix.solvers.segments import Segments, are_valid, first_state, segments_of, time_derivative
@@ -33,10 +34,11 @@ class Options:
     atol : absolute tolerance, in the unit of y: one number, or one for each component (a tuple or an array).
     max_steps : the most steps, accepted and rejected together, over all output times.
     lowest : a step that leaves a component below it ends the solve with BELOW_ZERO; for concentrations a little below zero.
-    derivatives : "forward" forms the whole sensitivity matrix, one tangent for each perturbed number. "reverse" never does: `jax.grad` costs
-        one sweep back through the stored steps, whatever the number of parameters, and `jax.jvp` one tangent. "auto" is "reverse" from
-        `MANY` perturbed numbers of a lane on. Digits agree to rounding, and all modes and orders of differentiation exist with each.
-    kept : how much of the steps a sweep back stores.
+    derivatives : "forward" forms the whole sensitivity matrix, one tangent for each perturbed number of a lane. "reverse" does not:
+        `jax.grad` costs one sweep back through stored steps, whatever the number of parameters, and `jax.jvp` one tangent. "auto" is
+        "reverse" from `MANY` perturbed numbers on. Digits agree to rounding, and every mode and order of differentiation works with each.
+    kept : how many steps a sweep back stores at a time: a lane of n components takes 8 (steps (n + 3) + marks (n + 5)) bytes in it, of an
+        ensemble only those of one block at a time. More steps than are stored are taken twice, with the same digits.
     """
 
     rtol: ArrayLike = 1e-8
@@ -165,7 +167,7 @@ class Integration:
             return None
         y, matrix, usable, rest = solved
         if TIMES in active:
-            rates = jax.vmap(lambda t, y, args: jax.vmap(lambda t, y: self.system.rates(t, y, args))(t, y))(times, y, args)
+            rates = _rates_at_ends(self.system, times, y, args)
             matrix = jnp.concatenate([jnp.where(usable[..., None], rates, 0.0)[..., None], matrix], axis=-1)
         return ((y, matrix) if levels else (y,)), usable, rest
 
@@ -203,9 +205,7 @@ class Sensitivities:
         """One sweep back."""
         *arguments, y, usable = residuals
         parts = self.program._parts(tuple(arguments))
-        given = jnp.where(usable[:, None], cotangent[0], 0.0)
-        # zero, or undefined where a cotangent meets a failed row
-        spoiled = jnp.sum(jnp.where(usable[:, None], 0.0, cotangent[0]) * 0.0)
+        given, spoiled = _usable_part(cotangent[0], usable[:, None])
         leaves = tuple(i - FIRST_OF_ARGS for i in self.active if i >= FIRST_OF_ARGS)
         start, by_leaf = sweep(self.program.system, parts, given, leaves)
         segments = segments_of(parts.t0, parts.times, parts.breaks)
@@ -213,41 +213,49 @@ class Sensitivities:
         found[Y0] = start
         if T0 in self.active:
             rates = self.program.system.rates(parts.t0 + segments.inset[0], parts.y0, parts.args)
-            found[T0] = -jnp.sum(start * rates)
+            found[T0] = -jnp.sum(jnp.where(start == 0.0, 0.0, start * rates))
         if TIMES in self.active:
             ends = segments.stop - segments.inset
             ends = ends if parts.breaks is None else ends[segments.ending_at(parts.times)]
-            rates = jax.vmap(lambda t, y: self.program.system.rates(t, y, parts.args))(ends, jnp.where(usable[:, None], y, parts.y0))
-            found[TIMES] = jnp.sum(given * rates, axis=1)
+            rates = jax.vmap(lambda t, y: self.program.system.rates(t, y, parts.args))(ends, y)
+            found[TIMES] = jnp.sum(jnp.where(usable[:, None], given * rates, 0.0), axis=1)
         return tuple((found[i] + spoiled).astype(arguments[i].dtype) for i in self.active)
 
     def many(self, transposed: bool, residuals: tuple[Array, ...], linear: tuple[Array, ...]) -> tuple[Array, ...] | None:
-        """By the engine for ensembles, where it serves the lanes and neither times nor t0 are perturbed."""
+        """By the engine for ensembles, where it serves the lanes and t0 is not perturbed."""
         engine = self.program.engine
-        *arguments, _, usable = residuals
+        *arguments, y, usable = residuals
         times, t0, y0, args, breaks, options, cost = self.program._parts(tuple(arguments))
-        if T0 in self.active or TIMES in self.active or not engine.serves(y0, args) or not transposed:
+        if T0 in self.active or not engine.serves(y0, args):
             return None
+        system, lanes = self.program.system, y0.shape[0]
         limits = jax.vmap(lambda options: options.limits(y0.dtype))(options)
-        leaves = tuple(i - FIRST_OF_ARGS for i in self.active if i >= FIRST_OF_ARGS)
-        by = Active(Y0 in self.active, leaves)
-        numbers = (y0, times, args, t0, breaks, limits, cost)
-        (given,) = linear
-        reached = usable[..., None]
-        spoiled = jnp.sum(jnp.where(reached, 0.0, given) * 0.0, axis=(1, 2))
-        given = jnp.where(reached, given, 0.0)
-        solved = engine.tried(lambda: sweep_lanes(self.program.system, engine, by, options.kept, numbers, given))
-        if solved is None:
+        leaves = [i for i in self.active if i >= FIRST_OF_ARGS]
+        by = Active(Y0 in self.active, tuple(i - FIRST_OF_ARGS for i in leaves))
+        if not by:
             return None
-        start, by_args = solved
-        found, begin = {Y0: start}, 0
-        for i in self.active:
-            if i >= FIRST_OF_ARGS:
-                size = arguments[i][0].size
-                found[i], begin = by_args[:, begin : begin + size].reshape(arguments[i].shape), begin + size
-        return tuple(
-            (found[i] + spoiled.reshape(-1, *[1] * (found[i].ndim - 1))).astype(arguments[i].dtype) for i in self.active
-        )
+        numbers = (y0, times, args, t0, breaks, limits, cost)
+        reached = usable[..., None]
+        rates: Any = 0.0
+        if TIMES in self.active:
+            rates = jnp.where(reached, _rates_at_ends(system, times, y, args), 0.0)
+        if not transposed:
+            tangents = dict(zip(self.active, linear, strict=True))
+            by_args = [tangents[i].reshape(lanes, -1).astype(y0.dtype) for i in leaves]
+            along = Along(tangents.get(Y0, jnp.zeros_like(y0)), jnp.concatenate(by_args, axis=1) if leaves else None)
+            solved = engine.tried(lambda: solve_lanes(system, engine, by, numbers, along))
+            if solved is None:
+                return None
+            change = solved[1][..., 0]
+            return (change + tangents[TIMES][..., None] * rates if TIMES in self.active else change,)
+        given, spoiled = _usable_part(linear[0], reached)
+        swept = engine.tried(lambda: sweep_lanes(system, engine, by, options.kept, numbers, given))
+        if swept is None:
+            return None
+        parts = jnp.split(swept[1], np.cumsum([arguments[i][0].size for i in leaves])[:-1], axis=1) if leaves else []
+        found = {i: part.reshape(arguments[i].shape) for i, part in zip(leaves, parts, strict=True)}
+        found |= {Y0: swept[0], TIMES: jnp.sum(given * rates, axis=2)}
+        return tuple((found[i] + spoiled.reshape(-1, *[1] * (found[i].ndim - 1))).astype(arguments[i].dtype) for i in self.active)
 
     def by_matrix(self, transposed: bool, residuals: tuple[Array, ...], linear: tuple[Array, ...]) -> tuple[Array, ...]:
         arguments = residuals[:-2]
@@ -263,6 +271,16 @@ class Sensitivities:
     def _replaced(self, arguments: tuple[Array, ...], active: tuple[Array, ...]) -> tuple[Array, ...]:
         replaced = dict(zip(self.active, active, strict=True))
         return tuple(replaced.get(i, x) for i, x in enumerate(arguments))
+
+
+def _usable_part(cotangent: Array, usable: Array) -> tuple[Array, Array]:
+    """Of a cotangent [..., m, n], the part in rows that are usable; and zero, or undefined where it meets a failed row."""
+    return jnp.where(usable, cotangent, 0.0), jnp.sum(jnp.where(usable, 0.0, cotangent) * 0.0, axis=(-2, -1))
+
+
+def _rates_at_ends(system: System, times: Array, y: Array, args: Arguments) -> Array:
+    """The rates [lane, m, n] of all lanes."""
+    return jax.vmap(lambda t, y, args: jax.vmap(lambda t, y: system.rates(t, y, args))(t, y))(times, y, args)
 
 
 def sweep(system: System, parts: _Parts, given: Array, active: tuple[int, ...]) -> tuple[Array, list[Array]]:

@@ -68,7 +68,9 @@ def product(operator: Operator, residuals: tuple[Array, ...], tangents: tuple[Ar
     return change
 
 
-def _swept(operator: Operator, transposed: bool, shape: Shape, residuals: tuple[Array, ...], linear: tuple[Array, ...]) -> tuple[Array, ...]:
+def _swept(
+    operator: Operator, transposed: bool, shape: Shape, residuals: tuple[Array, ...], linear: tuple[Array, ...]
+) -> tuple[Array, ...]:
     by_matrix = shape.columns >= operator.columns
     if by_matrix:
         one = partial(operator.by_matrix, transposed)
@@ -98,14 +100,10 @@ def _call(operator: Operator, transposed: bool, shape: Shape, residuals: tuple[A
         return jax.make_jaxpr(jax.jit(partial(_swept, operator, transposed, shape)))(residuals, linear)
 
 
-def _bind(
-    operator: Operator, transposed: bool, shape: Shape, residuals: Sequence[Array], linear: Sequence[Array]
-) -> tuple[Array, ...]:
+def _bind(operator: Operator, transposed: bool, shape: Shape, residuals: Sequence[Array], linear: Sequence[Array]) -> tuple[Array, ...]:
     avals = [tuple(jax.ShapeDtypeStruct(jnp.shape(x), x.dtype) for x in part) for part in (residuals, linear)]
     call = _call(operator, transposed, shape, *avals)
-    return tuple(
-        _sweep.bind(*residuals, *linear, operator=operator, transposed=transposed, shape=shape, count=len(residuals), call=call)
-    )
+    return tuple(_sweep.bind(*residuals, *linear, operator=operator, transposed=transposed, shape=shape, count=len(residuals), call=call))
 
 
 _sweep = core.Primitive("kinetix_sweep")

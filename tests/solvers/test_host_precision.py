@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from kinetix.precision import lift
-from kinetix.solvers import System, integrate, integrate_ensemble, steady_state
+from kinetix.solvers import Options, System, integrate, integrate_ensemble, steady_state
 from tests.solvers.systems import PROTHERO, SERIES
 
 K = np.array([1.0, 0.3], np.float32)
@@ -22,6 +22,11 @@ def _forced(k):
     return integrate(PROTHERO, jnp.ones(1), (k[0], k[1]), jnp.array([1.0, 3.0]), breaks=jnp.array([2.0])).y
 
 
+def _swept(k):
+    options = Options(derivatives="reverse")
+    return integrate(SERIES, jnp.array([1.0, 0.0, 0.0]), {"k": k}, jnp.array([1.0, 3.0]), breaks=jnp.array([2.0]), options=options).y
+
+
 def _many(k):
     return integrate_ensemble(SERIES, jnp.tile(jnp.array([1.0, 0.0, 0.0]), (2, 1)), {"k": jnp.tile(k, (2, 1))}, jnp.full((2, 1), 3.0)).y
 
@@ -33,7 +38,7 @@ def _tank(k):
     return steady_state(TANK, jnp.array([1.0, 0.0]), k).y
 
 
-@pytest.mark.parametrize("solve", [_series, _forced, _tank, _many])
+@pytest.mark.parametrize("solve", [_series, _forced, _swept, _tank, _many])
 def test_inside_the_jit_of_a_32_bit_host(solve):
     lifted = lift(solve)
     expected = lifted(K)
