@@ -44,6 +44,7 @@ IMPORTED = time.perf_counter() - import_began
 PARTS = {
     "batch": "beside numbalsoda, diffrax and SciPy",
     "sensitivities": "derivatives of the end state, relative to the plain solve",
+    "gradient": "value and gradient of a sum of squares by few and by many constants, relative to the plain solve",
     "times": "twenty output times, relative to the end only",
     "laws": "the same reactions with adsorption terms, and adiabatic, beside numbalsoda and SciPy",
     "order": "lanes in the order given, sorted, sorted by the steps of the last run",
@@ -73,10 +74,11 @@ class Sizes(NamedTuple):
     radau: int = 4
     order: int = 16384
     times: int = 20
+    gradient: int = 10
     chains: tuple[int, ...] = (5, 10, 20)
 
 
-QUICK = Sizes(batch=128, diffrax=4, scipy=2, radau=1, order=128, times=2, chains=(3,))
+QUICK = Sizes(batch=128, diffrax=4, scipy=2, radau=1, order=128, times=2, gradient=3, chains=(3,))
 
 
 PEERS = {
@@ -308,6 +310,57 @@ def prepare_sensitivities(bench: Bench) -> Show:
     return show
 
 
+def squares_of(system: System) -> Any:
+    """(k, y0, T, times, options) -> the sum of squares of all end states."""
+
+    def squares(k: Any, y0: Any, T: Any, times: Any, options: tuple[Any, Any, Any], derivatives: Any = "auto") -> Any:
+        solution = integrate_ensemble(system, y0, {"k": k, "T": T}, times, options=Options(*options, derivatives=derivatives))
+        return jnp.sum(solution.y**2)
+
+    return squares
+
+
+def prepare_gradient(bench: Bench) -> Show:
+    """Value and gradient in reverse, for the batch by ln A and Ea of all lanes together, and for a chain by the constants of each lane."""
+    n = bench.sizes.gradient
+    chained, species, reactions = system_of(chain(n))
+    random = np.random.default_rng(SEED)
+    batch, system = bench.lanes, bench.system
+    start = np.zeros((bench.sizes.batch, species))
+    start[:, 0] = 1.0
+    constants = 10 ** random.uniform(-4.0, 0.0, (bench.sizes.batch, reactions))
+    options = numbers(at_tolerance)
+
+    def of_arrhenius(parameters: Any, y0: Any, T: Any, times: Any, options: Any) -> Any:
+        k = jnp.exp(parameters[0] - parameters[1] / (R * T[:, None]))
+        return squares_of(system)(k, y0, T, times, options, "reverse")
+
+    def of_constants(ln_k: Any, y0: Any, T: Any, times: Any, options: Any) -> Any:
+        return squares_of(chained)(jnp.exp(ln_k), y0, T, times, options, "reverse")
+
+    cases = {
+        f"8 Arrhenius parameters, {len(LN_A)} constants": (of_arrhenius, np.array([LN_A, EA]), batch.y0),
+        f"chain of {species}, {reactions} constants": (of_constants, np.log(constants), start),
+    }
+    for name, (squares, point, y0) in cases.items():
+        arguments = (point, y0, batch.T, bench.times, options)
+        plain, both = (jax.jit(f, compiler_options=native.OPTIONS) for f in (squares, jax.value_and_grad(squares)))
+        scale = np.abs(point) * 1e-4
+        forth, back = (plain(point + s * scale, y0, batch.T, bench.times, numbers(tightly)) for s in (1, -1))
+        slope, difference = float(np.sum(np.asarray(both(*arguments)[1]) * scale)), float(forth - back) / 2
+        if not abs(slope - difference) < 1e-3 * abs(difference):
+            raise SystemExit(f"{name}: the slope is {slope:g}, central differences say {difference:g}.")
+        bench.cases[f"{name}: value"] = Case(bench.sizes.batch, here(plain, *arguments))
+        bench.cases[f"{name}: value and gradient"] = Case(bench.sizes.batch, here(both, *arguments))
+
+    def show(measured: Cases) -> None:
+        for name in cases:
+            title = f"value and gradient in reverse, {name}"
+            relative(title, measured, f"{name}: value and gradient", f"{name}: value", at_most=10.0)
+
+    return show
+
+
 def prepare_times(bench: Bench) -> Show:
     """Outputs on the way; the last is the end."""
     bench.plain()
@@ -509,6 +562,7 @@ def waiting(values: list[dict[str, float]]) -> str:
 PREPARED: dict[str, Callable[[Bench], Show]] = {
     "batch": prepare_batch,
     "sensitivities": prepare_sensitivities,
+    "gradient": prepare_gradient,
     "times": prepare_times,
     "laws": prepare_laws,
     "order": prepare_order,

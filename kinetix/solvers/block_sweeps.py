@@ -103,12 +103,9 @@ def sweep_block(
         return [*before, *totals], [*outer, *stages, *inner]
 
     shape = (lanes,)
-    inner = [
-        *native.blanks(reverse.stages, shape),
-        *(jnp.zeros(shape, x) for x in reverse.stages.types),
-        *native.blanks(reverse.adjoint, shape),
-    ]
+    inner = [*native.blanks(reverse.stages, shape), *(jnp.zeros(shape, dtype) for dtype in reverse.stages.types)]
+    pins = native.blanks(program.step, shape), [*inner, *native.blanks(reverse.adjoint, shape)]
     nothing = [jnp.zeros(shape, dtype) for dtype in reverse.adjoint.types]
-    gathered, pins = swept_back(attempt, back, first, nothing, segments.stop.shape[1], (native.blanks(program.step, shape), inner), kept)
+    gathered, pins = swept_back(attempt, back, first, nothing, segments.stop.shape[1], pins, kept)
     gathered = native.kept_alive(gathered, [*pins[0], *pins[1]])
     return Cotangents(tuple(gathered[:n]), tuple(gathered[n:]))

@@ -192,7 +192,7 @@ class Sensitivities:
     active: tuple[int, ...]
     columns: int
 
-    def push(self, residuals: tuple[Array, ...], tangents: tuple[Array, ...]) -> tuple[Array]:
+    def push(self, residuals: tuple[Array, ...], tangents: tuple[Array, ...]) -> tuple[Array, ...]:
         """One tangent along the solution."""
         arguments = residuals[:-2]
 
@@ -201,11 +201,11 @@ class Sensitivities:
 
         return (jax.jvp(values, [arguments[i] for i in self.active], list(tangents))[1],)
 
-    def pull(self, residuals: tuple[Array, ...], cotangent: tuple[Array]) -> tuple[Array, ...]:
+    def pull(self, residuals: tuple[Array, ...], cotangents: tuple[Array, ...]) -> tuple[Array, ...]:
         """One sweep back."""
         *arguments, y, usable = residuals
         parts = self.program._parts(tuple(arguments))
-        given, spoiled = _usable_part(cotangent[0], usable[:, None])
+        given, spoiled = _usable_part(cotangents[0], usable[:, None])
         leaves = tuple(i - FIRST_OF_ARGS for i in self.active if i >= FIRST_OF_ARGS)
         start, by_leaf = sweep(self.program.system, parts, given, leaves)
         segments = segments_of(parts.t0, parts.times, parts.breaks)
@@ -262,7 +262,7 @@ class Sensitivities:
         (_, matrix), _, _ = differentiable(self.program, (self.active,), *arguments)
 
         def change(*tangents: Array) -> tuple[Array]:
-            return (contract(self.program, self.active, matrix, self._replaced(arguments, tangents)),)
+            return (contract(self.program.aligned, self.active, matrix, self._replaced(arguments, tangents)),)
 
         if not transposed:
             return change(*linear)
@@ -398,8 +398,9 @@ def integrate(
 
     Derivatives, forward or reverse and of any order, exist with respect to y0, every floating-point leaf of args, times and t0.
     Those of y0 and args are the exact derivatives of the computed solution with the step sizes held fixed; those of times and t0
-    come from rhs itself. In a failed lane they are NaN, but a cotangent of zero stays zero, so a masked failure does not spoil
-    a gradient.
+    come from rhs itself. By many numbers they are found in one sweep back through stored steps, or along one tangent, without the
+    whole matrix (`Options.derivatives`). In a failed lane they are NaN, but a cotangent of zero stays zero, so a masked failure does
+    not spoil a gradient.
 
     Args:
         system: the equations. During a step `rhs` and `jacobian` see times strictly between the neighbouring stops (a few

@@ -3,7 +3,8 @@
 A rule that pushes tangents through a `while_loop` cannot be transposed, so reverse mode fails. Here the tangent is the product of
 a matrix, which depends on the primal values alone, with the incoming tangents: linear, and so it transposes. The matrix carries the same
 rule, so second derivatives (forward over reverse, reverse over reverse, and so on) follow. Only the arguments that are really
-perturbed get columns, and one solve gives values and matrix.
+perturbed get columns, and one solve gives values and matrix. Where there are many of them, a program may offer the first matrix as an
+operator instead (`sweeps`), which is never formed.
 """
 
 from __future__ import annotations
@@ -172,13 +173,13 @@ def _move(program: Program, active: tuple[int, ...], arguments: tuple[Array, ...
     return tuple(moved)
 
 
-def contract(program: Program, active: tuple[int, ...], matrix: Array, tangents: tuple[Array, ...]) -> Array:
+def contract(aligned: int | None, active: tuple[int, ...], matrix: Array, tangents: tuple[Array, ...]) -> Array:
     """The matrix in the active arguments times the tangents of all arguments."""
     total = jnp.zeros(matrix.shape[:-1], matrix.dtype)
     start = 0
     for i in active:
         tangent = tangents[i].astype(matrix.dtype)
-        if i == program.aligned:
+        if i == aligned:
             total = total + matrix[..., start] * tangent.reshape(tangent.shape + (1,) * (total.ndim - tangent.ndim))
             start += 1
         else:
@@ -229,7 +230,7 @@ def _rule(program: Program, levels: Levels, arguments: tuple[Array, ...], tangen
         both, usable, rest = differentiable(program, (*levels, active), *arguments)
         half = len(both) // 2
         values = both[:half]
-        changes = tuple(contract(program, active, matrix, tangents) for matrix in both[half:])
+        changes = tuple(contract(program.aligned, active, matrix, tangents) for matrix in both[half:])
         changes = (_honest(changes[0], usable), *changes[1:])
     return (values, usable, rest), (changes, _no_tangent(usable), jax.tree.map(_no_tangent, rest))
 

@@ -34,11 +34,11 @@ class Operator(Protocol):
         """Of the matrix."""
         ...
 
-    def push(self, residuals: tuple[Array, ...], tangents: tuple[Array, ...]) -> tuple[Array]:
+    def push(self, residuals: tuple[Array, ...], tangents: tuple[Array, ...]) -> tuple[Array, ...]:
         """The tangent of the values."""
         ...
 
-    def pull(self, residuals: tuple[Array, ...], cotangent: tuple[Array]) -> tuple[Array, ...]:
+    def pull(self, residuals: tuple[Array, ...], cotangents: tuple[Array, ...]) -> tuple[Array, ...]:
         """The cotangents of the perturbed arguments."""
         ...
 
@@ -72,11 +72,9 @@ def _swept(
     operator: Operator, transposed: bool, shape: Shape, residuals: tuple[Array, ...], linear: tuple[Array, ...]
 ) -> tuple[Array, ...]:
     by_matrix = shape.columns >= operator.columns
-    if by_matrix:
-        one = partial(operator.by_matrix, transposed)
-    else:
-        one = operator.pull if transposed else operator.push
-    if shape.columns and not (shape.lanes and not by_matrix):
+    swept = operator.pull if transposed else operator.push
+    one = partial(operator.by_matrix, transposed) if by_matrix else swept
+    if shape.columns and (by_matrix or not shape.lanes):
         one = jax.vmap(one, (None, 0))
     if not shape.lanes:
         return one(residuals, linear)

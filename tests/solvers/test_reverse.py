@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 
 import jax
@@ -11,8 +12,9 @@ import numpy as np
 import pytest
 from jax import Array
 
-from kinetix.solvers import Kept, Options, System, integrate, integrate_ensemble
+from kinetix.solvers import Kept, Options, Solution, System, integrate, integrate_ensemble
 from kinetix.solvers.integration import MANY
+from kinetix.solvers.reading import read
 from kinetix.solvers.scalars import NotScalar, recorded
 from kinetix.solvers.transposition import transposed
 from tests.solvers.systems import BLOW_UP, DECAY, DRIVEN, PROTHERO, ROBERTSON, ROBERTSON_K, SERIES
@@ -24,7 +26,7 @@ Solve = Callable[[Array, Options], Array]
 
 def _robertson(x: Array, options: Options) -> Array:
     """Stiff: in ln k and the start."""
-    return integrate(ROBERTSON, x[3:], jnp.exp(x[:3]), [0.4, 0.4, 40.0], options=options).y
+    return integrate(ROBERTSON, x[3:], jnp.exp(x[:3]), np.array([0.4, 0.4, 40.0]), options=options).y
 
 
 def _driven(x: Array, options: Options) -> Array:
@@ -34,7 +36,7 @@ def _driven(x: Array, options: Options) -> Array:
 
 def _broken(x: Array, options: Options) -> Array:
     """Not autonomous and stiff; with breaks, one of them an output time, an output at the start, and what moves the times."""
-    return integrate(PROTHERO, x[:1], (x[1], x[2]), jnp.array([0.0, 0.7, 1.0, 2.0]) * x[3], breaks=[0.7, 1.5], options=options).y
+    return integrate(PROTHERO, x[:1], (x[1], x[2]), jnp.array([0.0, 0.7, 1.0, 2.0]) * x[3], breaks=np.array([0.7, 1.5]), options=options).y
 
 
 CASES = {
@@ -50,8 +52,8 @@ def _loss(solve: Solve, options: Options, x: Array) -> Array:
     return jnp.sum(jnp.linspace(-1.0, 2.0, y.size).reshape(y.shape) * y**2)
 
 
-def _reverse(options: Options = ACCURATE, kept: Kept | None = None) -> Options:
-    return Options(options.rtol, options.atol, options.max_steps, derivatives="reverse", **({} if kept is None else {"kept": kept}))
+def _reverse(options: Options = ACCURATE, kept: Kept = Options.kept) -> Options:
+    return replace(options, derivatives="reverse", kept=kept)
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -78,7 +80,7 @@ def test_stiff_gradient_against_central_differences():
 def test_with_little_stored_steps_are_taken_again(kept: Kept):
     """With some 60 steps, more than are stored."""
     solve, point = CASES["stiff"]
-    assert integrate(ROBERTSON, point[3:], np.exp(point[:3]), [0.4, 40.0], options=ACCURATE).steps > 50
+    assert integrate(ROBERTSON, point[3:], np.exp(point[:3]), np.array([0.4, 40.0]), options=ACCURATE).steps > 50
     gradient = jax.grad(partial(_loss, solve, _reverse(kept=kept)))(jnp.asarray(point))
     np.testing.assert_allclose(gradient, jax.grad(partial(_loss, solve, _reverse()))(jnp.asarray(point)), rtol=1e-10)
 
@@ -108,7 +110,7 @@ def test_lanes_and_a_shared_parameter():
     starts = jnp.array([1.0, 2.0, 0.5])
 
     def lane(a: Array, k: Array) -> Array:
-        return jnp.sum(integrate(SERIES, jnp.stack([a, 0.0 * a, 0.0 * a]), {"k": k}, [0.5, 4.0], options=_reverse()).y ** 2)
+        return jnp.sum(integrate(SERIES, jnp.stack([a, 0.0 * a, 0.0 * a]), {"k": k}, np.array([0.5, 4.0]), options=_reverse()).y ** 2)
 
     k = jnp.array([1.0, 0.3])
     each = jax.jit(jax.vmap(jax.grad(lane, argnums=1), (0, None)))(starts, k)
@@ -140,7 +142,7 @@ def test_the_choice_is_by_the_number_of_columns(count: int, is_swept: bool):
     """Decays with a constant each: d exp(-k t)/dk = -t exp(-k t)."""
 
     def of(k: Array) -> Array:
-        return jnp.sum(integrate(DECAY, jnp.ones(count), k, [2.0]).y)
+        return jnp.sum(integrate(DECAY, jnp.ones(count), k, np.array([2.0])).y)
 
     k = jnp.linspace(0.1, 2.0, count)
     assert ("kinetix_sweep" in str(jax.make_jaxpr(jax.grad(of))(k))) is is_swept
@@ -179,10 +181,10 @@ def test_ensembles(engine: str):
         y = solve(x["y0"], {"k": x["k"], "K": x["K"]}, x["times"], options).y
         return jnp.sum(jnp.where(jnp.isfinite(y), y, 0.0) ** 2 * jnp.arange(1.0, 4.0))
 
-    def blocks(y0: Array, args: dict[str, Array], times: Array, options: Options) -> Array:
+    def blocks(y0: Array, args: dict[str, Array], times: Array, options: Options) -> Solution:
         return integrate_ensemble(MIXED, y0, args, times, breaks=breaks, options=options, block=4)
 
-    def alone(y0: Array, args: dict[str, Array], times: Array, options: Options) -> Array:
+    def alone(y0: Array, args: dict[str, Array], times: Array, options: Options) -> Solution:
         return jax.vmap(lambda y0, args, times, breaks: integrate(MIXED, y0, args, times, breaks=breaks, options=options))(
             y0, args, times, breaks
         )
@@ -200,13 +202,11 @@ def test_ensembles(engine: str):
 def test_the_transpose_of_a_program():
     """Of (a x + b y / c, -x, y where a > 0 else 0): the transposed matrix."""
 
+    def formulas(x: Array, y: Array, a: Array, b: Array, c: Array) -> Array:
+        return jnp.stack([a * x + b * y / c, -x, jnp.where(a > 0, y, 0.0)])
+
     def function(v: list) -> list:
-        x, y, a, b, c = v
-        builder = x.builder
-        chosen = builder.apply(
-            jax.lax.select_n_p, (builder.apply(jax.lax.gt_p, (a, 0.0)), 0.0, y), types=(np.dtype(bool), *[np.dtype(float)] * 2)
-        )
-        return [a * x + b * y / c, -x, chosen]
+        return list(read(formulas, *v))
 
     program = transposed(recorded(function, [float] * 5), 2)
     inputs = [jnp.array([value]) for value in (1.0, 10.0, 100.0, 2.0, 3.0, 4.0)]
