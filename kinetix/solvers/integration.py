@@ -37,8 +37,8 @@ class Options:
     derivatives : "forward" forms the whole sensitivity matrix, one tangent for each perturbed number of a lane. "reverse" does not:
         `jax.grad` costs one sweep back through stored steps, whatever the number of parameters, and `jax.jvp` one tangent. "auto" is
         "reverse" from `MANY` perturbed numbers on. Digits agree to rounding, and every mode and order of differentiation works with each.
-    kept : how many steps a sweep back stores at a time: a lane of n components takes 8 (steps (n + 3) + marks (n + 5)) bytes in it, of an
-        ensemble only those of one block at a time. More steps than are stored are taken twice, with the same digits.
+    kept : how many steps a sweep back stores at a time. A lane of n components takes about 8 (steps (n + 3) + marks (n + 5)) bytes in it,
+        of an ensemble only those of one block at a time. More steps than are stored are taken twice, with the same digits.
     """
 
     rtol: ArrayLike = 1e-8
@@ -51,6 +51,8 @@ class Options:
     def __post_init__(self) -> None:
         if self.derivatives not in ("auto", "forward", "reverse"):
             raise ValueError(f'derivatives is {self.derivatives!r}: write "auto", "forward" or "reverse".')
+        if min(self.kept) < 1:
+            raise ValueError(f"kept is {self.kept}: a sweep back has to store at least one step and one mark.")
 
     def limits(self, dtype: DTypeLike) -> Limits:
         """The numbers in the types of a solve."""

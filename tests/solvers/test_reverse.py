@@ -152,6 +152,8 @@ def test_the_choice_is_by_the_number_of_columns(count: int, is_swept: bool):
 def test_another_word_for_the_choice_is_refused():
     with pytest.raises(ValueError, match='"auto", "forward" or "reverse"'):
         Options(derivatives="backward")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="at least one step"):
+        Options(kept=Kept(0, 1))
 
 
 def _mixed(t: Array, y: Array, args: dict[str, Array]) -> Array:
