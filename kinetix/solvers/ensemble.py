@@ -71,7 +71,8 @@ class Engine:
 
     def integrates(self, y0: Array, args: Arguments) -> bool:
         """Whether integrations of so many lanes [lane, n] with such arguments are done together."""
-        return self.lanes == 1 or (self.wants(*y0.shape) and _may_be_read(args))
+        lanes, n = y0.shape
+        return self.lanes == 1 or (self.wants(lanes, n) and _may_be_read(args))
 
     def writes_out(self, lanes: int, n: int, program: ScalarProgram) -> bool:
         """Whether a step of an integration is written out; else it is a table."""
@@ -126,7 +127,7 @@ def solve_lanes(system: System, engine: Engine, active: Active, numbers: Numbers
     part = (whole, limits, args, segments)
     fixed = Fixed(jax.tree.map(lambda x: x[:, 0], segments), limits, args)
     step = programs(system, Layout.of_lanes(whole), Layout.of_lanes(fixed), active).step
-    if engine.writes_out(*start.shape, step):
+    if engine.writes_out(start.shape[0], start.shape[1], step):
         cost = _fastest_loss(system, whole, fixed) if cost is None else cost
         solved = by_blocks(engine, partial(run_block, system, active), cost, part)
         y = jnp.stack(solved.y, axis=-1)
