@@ -124,7 +124,7 @@ def chain(n: int) -> str:
 
 
 def random_network(n: int, reactions: int) -> str:
-    """Reactions between one or two of n species and one or two others, as sparse as a combustion mechanism of 53 species and 325 reactions."""
+    """Reactions between one or two of n species and one or two others, as sparse as a combustion mechanism."""
     random = np.random.default_rng(SEED)
     lines = []
     for i in range(reactions):
@@ -483,7 +483,7 @@ def first_call(text: str, lanes: int, cache: Path | None, by: str = "engine", de
 
 
 def answer_first_call(text: str, lanes: int, by: str, decades: int) -> None:
-    """The other end of `first_call`: the numbers, as JSON; amounts of 1, constants spread over so many decades around 1, and 5 % by lane."""
+    """The other end of `first_call`: the numbers, as JSON; amounts of 1, constants over so many decades around 1, and 5 % by lane."""
     system, n, reactions = system_of(text)
 
     def solve(y0: Any, args: Any, times: Any, options: tuple[Any, Any, Any]) -> Solution:
@@ -529,10 +529,10 @@ def show_first(bench: Bench, rounds: int) -> None:
 
 def show_sizes(bench: Bench, rounds: int) -> None:
     """First calls and lanes of larger networks."""
-    print(
-        f"\nlarger networks, constants over ten decades, {Engine.block} lanes, in a fresh process without a cache; seconds, medians of {rounds}"
-    )
-    networks = {f"{n:2} species in a chain": (chain(n), ("engine", "table", "general program")) for n in bench.sizes.chains}
+    print(f"\n{Engine.block} lanes, constants over ten decades, fresh processes without a cache; seconds, medians of {rounds}")
+    networks: dict[str, tuple[str, tuple[str, ...]]] = {
+        f"{n:2} species in a chain": (chain(n), ("engine", "table", "general program")) for n in bench.sizes.chains
+    }
     n, reactions = bench.sizes.large
     networks[f"{n:2} species, {reactions} reactions"] = (random_network(n, reactions), ("table", "general program"))
     for name, (text, programs) in networks.items():
