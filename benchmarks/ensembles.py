@@ -37,7 +37,7 @@ import kinetix as kx
 from kinetix.constants import GAS_CONSTANT
 from kinetix.network import production, production_jacobian, stack_laws
 from kinetix.rates import mass_action
-from kinetix.solvers import AUTOMATIC, Engine, Options, Solution, System, integrate_ensemble, native
+from kinetix.solvers import AUTOMATIC, Engine, Options, Solution, System, integrate, integrate_ensemble, native
 
 IMPORTED = time.perf_counter() - import_began
 
@@ -49,7 +49,7 @@ PARTS = {
     "laws": "the same reactions with adsorption terms, and adiabatic, beside numbalsoda and SciPy",
     "order": "lanes in the order given, sorted, sorted by the steps of the last run",
     "first": "the first call, with an empty cache of compiled programs and with a warm one",
-    "sizes": "the first call for chains of 5, 10, 20 species",
+    "sizes": "the first call and the time of a lane for 5, 10, 20, 53 species, by each program",
 }
 
 BATCH = "A + B -> C; C -> A + B; C -> D; D + A -> E"
@@ -76,9 +76,10 @@ class Sizes(NamedTuple):
     times: int = 20
     gradient: int = 10
     chains: tuple[int, ...] = (5, 10, 20)
+    large: tuple[int, int] = (53, 325)
 
 
-QUICK = Sizes(batch=128, diffrax=4, scipy=2, radau=1, order=128, times=2, gradient=3, chains=(3,))
+QUICK = Sizes(batch=128, diffrax=4, scipy=2, radau=1, order=128, times=2, gradient=3, chains=(3,), large=(6, 8))
 
 
 PEERS = {
@@ -122,6 +123,20 @@ def chain(n: int) -> str:
     back = [f"A{i + 1} -> A{i}" for i in range(0, n - 1, 3)]
     pairs = [f"A{i} + A{i + 1} -> 2 A{i + 2}" for i in range(0, n - 2, 4)]
     return "; ".join([*steps, *back, *pairs])
+
+
+def random_network(n: int, reactions: int) -> str:
+    """Reactions between one or two of n species and one or two others, as sparse as a combustion mechanism."""
+    random = np.random.default_rng(SEED)
+    lines = []
+    for i in range(reactions):
+        left, right = random.integers(1, 3, 2)
+        taking_part = random.permutation(n)
+        if i < n:  # every species is in some reaction
+            taking_part = np.concatenate([[i], taking_part[taking_part != i]])
+        names = [f"S{j}" for j in taking_part[: left + right]]
+        lines.append(f"{' + '.join(names[:left])} -> {' + '.join(names[left:])}")
+    return "; ".join(lines)
 
 
 class Lanes(NamedTuple):
@@ -498,33 +513,55 @@ def lost_steps(own: np.ndarray, cost: np.ndarray) -> float:
 FIRST_CALL = ("import", "trace", "compile", "run")
 
 
-def first_call(text: str, lanes: int, cache: Path | None) -> dict[str, float]:
-    """What a fresh process spends until its first ensemble is solved, in seconds, with the cache of compiled programs in this folder."""
+ENGINES = {
+    "engine": Engine(lanes=1),
+    "table": Engine(lanes=1, operations=0),
+    "general program": Engine(lanes=sys.maxsize, large_lanes=sys.maxsize),
+}
+"""What may solve the lanes: what the engine takes if insisted on; a table in any case; neither."""
+
+
+def first_call(text: str, lanes: int, cache: Path | None, by: str = "engine", decades: int = 0) -> dict[str, float]:
+    """What a fresh process spends until its first ensemble is solved, in seconds, with the cache of compiled programs in this folder; and
+    CPU time and steps of a lane."""
     environment = dict(os.environ) | {"JAX_ENABLE_COMPILATION_CACHE": "true" if cache else "false"}
     if cache:
         environment |= {"JAX_COMPILATION_CACHE_DIR": str(cache), "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0"}
         environment |= {"JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "-1"}
-    command = [sys.executable, __file__, "--first-call", text, str(lanes)]
+    command = [sys.executable, __file__, "--first-call", text, str(lanes), by, str(decades)]
     result = subprocess.run(command, env=environment, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)
     if result.returncode:
         raise SystemExit(f"{' '.join(command)} ended with {result.returncode}:\n{result.stderr}")
     return json.loads(result.stdout.splitlines()[-1])
 
 
-def answer_first_call(text: str, lanes: int) -> None:
-    """The other end of `first_call`: the seconds, as JSON; constants and amounts of 1."""
+def answer_first_call(text: str, lanes: int, by: str, decades: int) -> None:
+    """The other end of `first_call`: the numbers, as JSON; amounts of 1, constants over so many decades around 1, and 5 % by lane."""
     system, n, reactions = system_of(text)
-    program = solver_of(system)
-    args = {"k": np.ones((lanes, reactions)), "T": np.full(lanes, 350.0)}
+
+    def solve(y0: Any, args: Any, times: Any, options: tuple[Any, Any, Any]) -> Solution:
+        def one(y0: Any, args: Any, times: Any) -> Solution:
+            return integrate(system, y0, args, times, options=Options(*options), engine=ENGINES[by])
+
+        return jax.vmap(one)(y0, args, times)
+
+    program = jax.jit(solve, compiler_options=native.OPTIONS)
+    random = np.random.default_rng(SEED)
+    k = 10.0 ** random.uniform(-decades / 2, decades / 2, reactions) * random.uniform(0.95, 1.05, (lanes, 1))
+    args = {"k": k, "T": np.full(lanes, 350.0)}
     arguments = (np.ones((lanes, n)), args, np.ones((lanes, 1)), numbers(at_tolerance))
     marks, cpu = [time.perf_counter()], time.process_time()
     traced = program.trace(*arguments).lower()
     marks.append(time.perf_counter())
     compiled = traced.compile()
     marks.append(time.perf_counter())
-    check_all_arrived(jax.block_until_ready(compiled(*arguments)))
+    solution = jax.block_until_ready(compiled(*arguments))
+    check_all_arrived(solution)
     marks.append(time.perf_counter())
-    print(json.dumps(dict(zip(FIRST_CALL, [IMPORTED, *np.diff(marks)], strict=True)) | {"cpu": time.process_time() - cpu}))
+    seconds = dict(zip(FIRST_CALL, [IMPORTED, *np.diff(marks)], strict=True)) | {"cpu": time.process_time() - cpu}
+    cpu = time.process_time()
+    jax.block_until_ready(compiled(*arguments))
+    print(json.dumps(seconds | {"lane": (time.process_time() - cpu) / lanes, "steps": float(np.mean(solution.steps + solution.rejected))}))
 
 
 def show_first(bench: Bench, rounds: int) -> None:
@@ -544,11 +581,19 @@ def show_first(bench: Bench, rounds: int) -> None:
 
 
 def show_sizes(bench: Bench, rounds: int) -> None:
-    """First calls of longer networks."""
-    print(f"\nfirst call of chains in a fresh process without a cache, seconds, medians of {rounds}")
-    for n in bench.sizes.chains:
-        values = [first_call(chain(n), Engine.block, None) for _ in range(rounds)]
-        print(f"{n:2} species   {waiting(values)}")
+    """First calls and lanes of larger networks."""
+    print(f"\n{Engine.block} lanes, constants over ten decades, fresh processes without a cache; seconds, medians of {rounds}")
+    networks: dict[str, tuple[str, tuple[str, ...]]] = {
+        f"{n:2} species in a chain": (chain(n), ("engine", "table", "general program")) for n in bench.sizes.chains
+    }
+    n, reactions = bench.sizes.large
+    networks[f"{n:2} species, {reactions} reactions"] = (random_network(n, reactions), ("table", "general program"))
+    for name, (text, programs) in networks.items():
+        for by in programs:
+            values = [first_call(text, Engine.block, None, by, 10) for _ in range(rounds)]
+            lane, steps = (statistics.median(one[what] for one in values) for what in ("lane", "steps"))
+            print(f"{name}, {by:15}   {waiting(values)}")
+            print(f"{'':8}a lane: {1e3 * lane:.3f} ms of CPU, {steps:.0f} steps, {1e6 * lane / steps:.2f} us each")
 
 
 def waiting(values: list[dict[str, float]]) -> str:
@@ -597,11 +642,12 @@ def main() -> None:
         "--peers", default=sys.executable, metavar="PYTHON", help="interpreter that has the other tools (default: this one)"
     )
     parser.add_argument("--quick", action="store_true", help="few lanes and short chains: whether it runs, not how fast")
-    parser.add_argument("--first-call", nargs=2, help=argparse.SUPPRESS)
+    parser.add_argument("--first-call", nargs=4, help=argparse.SUPPRESS)
     wanted = parser.parse_args()
     if wanted.first_call:
         with kx.float64():
-            answer_first_call(wanted.first_call[0], int(wanted.first_call[1]))
+            text, lanes, by, decades = wanted.first_call
+            answer_first_call(text, int(lanes), by, int(decades))
         return
     load = introduce()
     if wanted.quick:

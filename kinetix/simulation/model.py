@@ -116,7 +116,7 @@ def predict(model: Model, parameters: ArrayLike, lanes: Lane) -> Prediction:
         from kinetix.simulation.methods import predict_by  # it builds on this file
 
         return predict_by(model.method, model, parameters, lanes)
-    many = _lane_count(lanes) >= AUTOMATIC.lanes
+    many = AUTOMATIC.wants(_lane_count(lanes), 0 if model.kinetics is None else model.kinetics.stoichiometry.shape[0])
     if many:
         model = _for_many_lanes(model)
     if traced:

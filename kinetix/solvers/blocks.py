@@ -7,7 +7,7 @@ change in a segment are some more (`Layout` says which is what).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
@@ -171,14 +171,15 @@ class Solved(NamedTuple):
     """What a block gives, as arrays of lanes.
 
     Attributes:
-        y: the n entries of the state at the end of each segment, [segment, lane].
-        matrix: the n entries of the sensitivity matrix, [segment, column, lane]; none where nothing is active.
+        y: the n entries of the state at the end of each segment, [segment, lane]; of `large`, one array [segment, n, lane].
+        matrix: the n entries of the sensitivity matrix, [segment, column, lane]; of `large`, one array [segment, column, n, lane]; none
+            where nothing is active.
         usable: whether the end was reached, [segment, lane].
         t, status, accepted, rejected: at the end, [lane].
     """
 
-    y: tuple[Array, ...]
-    matrix: tuple[Array, ...]
+    y: Any
+    matrix: Any
     usable: Array
     t: Array
     status: Array
@@ -193,13 +194,8 @@ class Along(NamedTuple):
     args: Array | None
 
 
-def run_block(
-    system: System,
-    active: Active,
-    check: Callable[[ScalarProgram], None],
-    part: tuple[Start, Limits, Arguments, Segments, Along | None],
-) -> Solved:
-    """The lanes of one block; arrays of `part` have a leading lane axis, segments [lane, segment]. `check` may refuse the step.
+def run_block(system: System, active: Active, part: tuple[Start, Limits, Arguments, Segments, Along | None]) -> Solved:
+    """The lanes of one block; arrays of `part` have a leading lane axis, segments [lane, segment].
 
     The sensitivity matrix is that in the active entries, or its product with a direction, as its only column.
     """
@@ -208,7 +204,6 @@ def run_block(
     starts, constants = Layout.of_lanes(start), Layout.of_lanes(fixed)
     lanes, n = start.y0.shape
     program = programs(system, starts, constants, active)
-    check(program.step)
     first = program.first([*starts.lanes(start), *constants.lanes(fixed)])
     shared = constants.lanes(fixed)[len(Segments._fields) :]
     if along is None:

@@ -106,7 +106,7 @@ class Integration:
 
     @property
     def fewest(self) -> int:
-        return self.engine.lanes
+        return self.engine.fewest
 
     @property
     def differentiable(self) -> tuple[int, ...]:
@@ -160,7 +160,7 @@ class Integration:
         """By the engine for ensembles, where there are lanes enough and derivatives are of first order and not with respect to t0."""
         times, t0, y0, args, breaks, options, cost = self._parts(arguments)
         active = levels[0] if levels else ()
-        if len(levels) > 1 or T0 in active or not self.engine.serves(y0, args):
+        if len(levels) > 1 or T0 in active or not self.engine.integrates(y0, args):
             return None
         limits = jax.vmap(lambda options: options.limits(y0.dtype))(options)
         by = Active(Y0 in active, tuple(i - FIRST_OF_ARGS for i in active if i >= FIRST_OF_ARGS))

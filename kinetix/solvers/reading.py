@@ -16,7 +16,7 @@ import numpy as np
 from jax import lax
 from jax.extend import core
 
-from kinetix.solvers.scalars import Builder, NotScalar, Scalar, entries, is_entry
+from kinetix.solvers.scalars import Builder, NotScalar, Scalar, entries, is_entry, is_zero
 
 
 def read(function: Callable[..., Any], *arguments: Any) -> Any:
@@ -252,9 +252,13 @@ class _Reader:
         a = left.transpose(*left_batch, *left_free, *left_axes).reshape(*batch, -1, inner)
         b = right.transpose(*right_batch, *right_free, *right_axes).reshape(*batch, -1, inner)
         result = np.empty((*batch, a.shape[-2], b.shape[-2]), dtype=object)
+        # most entries of a stoichiometry are zero: they are looked at once, not once for each product
+        not_zero = [np.array([not is_zero(x) for x in side.ravel()], bool).reshape(side.shape) for side in (a, b)]
         for place in np.ndindex(*result.shape):
             *lead, i, j = place
-            terms = [self.builder.apply(lax.mul_p, pair) for pair in zip(a[(*lead, i)], b[(*lead, j)], strict=True)]
+            both = not_zero[0][(*lead, i)] & not_zero[1][(*lead, j)]
+            pairs = zip(a[(*lead, i)][both], b[(*lead, j)][both], strict=True)
+            terms = [self.builder.apply(lax.mul_p, pair) for pair in pairs]
             result[place] = reduce(lambda x, y: self.builder.apply(lax.add_p, (x, y)), terms, 0.0)
         return result.reshape(*batch, *rows, *columns)
 
