@@ -81,7 +81,7 @@ def run_block(system: System, active: Active, part: tuple[Start, Limits, Argumen
     inputs = jnp.concatenate([_laid(starts, start), unchanging])
     first = rows_at(table.first.run(with_rows(table.first.start(lanes), inputs, 0)), table.first.outputs)
     directions = active.directions(n, args_leaves(constants), start.y0.dtype)
-    units = jnp.stack(directions.args) if directions.args else jnp.zeros((0, directions.columns))
+    units = jnp.stack(directions.args)[..., 0] if directions.args else jnp.zeros((0, directions.columns))
 
     def moved_columns(tangent: Table, registers: Array, matrix: Array, accept: Array) -> tuple[Array, Array]:
         """The sensitivity matrix [column, n, lane] after a step, and the registers of the tangent."""
@@ -128,10 +128,8 @@ def run_block(system: System, active: Active, part: tuple[Start, Limits, Argumen
         rows = with_rows(rows, status.astype(STORED)[None], n + 2)
         return (rows, matrix), (rows[:n], matrix, status == Status.SUCCESS)
 
-    # directions.y0 is [n] of [column]
-    matrix = (
-        jnp.broadcast_to(jnp.stack(directions.y0, axis=1)[..., None], (max(directions.columns, 0), n, lanes)) if active else _nothing(lanes)
-    )
+    # directions.y0 is [n] of [column, 1]
+    matrix = jnp.broadcast_to(jnp.stack(directions.y0, axis=1), (directions.columns, n, lanes)) if active else _nothing(lanes)
     (rows, _), (y, matrix, usable) = lax.scan(run_segment, (first, matrix), jax.tree.map(lambda x: x.T, segments))
     last = _state(rows, n)
     return Solved(y, matrix if active else (), usable, last.t, last.status, last.accepted, last.rejected)
