@@ -27,34 +27,34 @@ if TYPE_CHECKING:
     from kinetix.report import text_report as text_report
     from kinetix.simulation import predict as predict
     from kinetix.status import Status as Status
-    from kinetix.studies.python import CSTR as CSTR
-    from kinetix.studies.python import Batch as Batch
-    from kinetix.studies.python import Differential as Differential
-    from kinetix.studies.python import PlugFlow as PlugFlow
-    from kinetix.studies.python import Semibatch as Semibatch
-    from kinetix.studies.python import TransientCSTR as TransientCSTR
     from kinetix.studies.python import estimate as estimate
     from kinetix.studies.python import fit as fit
     from kinetix.studies.python import problem as problem
     from kinetix.studies.python import simulate as simulate
     from kinetix.studies.python import steady_branches as steady_branches
+    from kinetix.studies.setups import CSTR as CSTR
+    from kinetix.studies.setups import Batch as Batch
+    from kinetix.studies.setups import Differential as Differential
+    from kinetix.studies.setups import PlugFlow as PlugFlow
+    from kinetix.studies.setups import Semibatch as Semibatch
+    from kinetix.studies.setups import TransientCSTR as TransientCSTR
     from kinetix.units import parse_quantity as parse_quantity
 
     __version__ = version("kinetix-chem")
 
 _HOMES = {
-    "Batch": "kinetix.studies.python",
-    "CSTR": "kinetix.studies.python",
-    "Differential": "kinetix.studies.python",
+    "Batch": "kinetix.studies.setups",
+    "CSTR": "kinetix.studies.setups",
+    "Differential": "kinetix.studies.setups",
     "InputError": "kinetix.errors",
     "KinetixError": "kinetix.errors",
     "KinetixWarning": "kinetix.errors",
     "Network": "kinetix.network",
-    "PlugFlow": "kinetix.studies.python",
-    "Semibatch": "kinetix.studies.python",
+    "PlugFlow": "kinetix.studies.setups",
+    "Semibatch": "kinetix.studies.setups",
     "SolveError": "kinetix.errors",
     "Status": "kinetix.status",
-    "TransientCSTR": "kinetix.studies.python",
+    "TransientCSTR": "kinetix.studies.setups",
     "estimate": "kinetix.studies.python",
     "figures": "kinetix.plots",
     "fit": "kinetix.studies.python",

@@ -11,7 +11,7 @@ from kinetix.experiments import Campaign, Layout, Table, Vocabulary, build_campa
 from kinetix.io.studies import read_tables
 from kinetix.network import Network
 from kinetix.studies.numbers import parse_noise
-from kinetix.studies.python import ReactorSetup, vocabulary_of
+from kinetix.studies.setups import ReactorSetup, vocabulary_of
 from kinetix.units import parse_quantity
 
 
