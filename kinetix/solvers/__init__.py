@@ -6,16 +6,18 @@ engine for many lanes:
 | file | job |
 |---|---|
 | `tableau`, `control` | the method and its step sizes, one for both |
-| `integration`, `steady` | the general programs |
+| `stepping`, `integration` | the general program of one lane; what users call |
+| `pseudo_transient`, `stability`, `steady` | the same for steady states |
 | `diagnosis` | why one lane of `integration` failed |
 | `scalars`, `layouts` | programs of scalars; pytrees as lists of them |
 | `reading` | reads a JAX function of small arrays into such a program |
 | `factors`, `rodas` | elimination, a step and its derivative, on scalars |
 | `native` | the compiler tricks, all of them |
 | `blocks`, `ensemble` | what runs in a block of lanes; their order, the rule of derivatives |
+| `large`, `tables` | the same for large networks, whose programs run as tables |
 | `steady_ensemble` | the same for steady states |
 | `sensitivity`, `sweeps` | the rule of derivatives: by the matrix, or by its products where it has many columns |
-| `replay`, `block_sweeps`, `transposition` | sweeps back through stored steps, of a lane and of a block |
+| `replay`, `lane_sweeps`, `block_sweeps`, `transposition` | sweeps back through stored steps, of a lane and of a block |
 
 `all_states` finds every steady state of a family of equations, and follows curves of them over a condition, on the host (`multiplicity`,
 `continuation`).

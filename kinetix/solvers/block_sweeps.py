@@ -15,7 +15,7 @@ import jax.numpy as jnp
 from jax import Array
 
 from kinetix.solvers import native
-from kinetix.solvers.blocks import Active, Fixed, Start, args_leaves, programs, state_layout
+from kinetix.solvers.blocks import Active, Start, args_leaves, first_fixed, programs, state_layout
 from kinetix.solvers.control import Limits, State, plan, unfinished
 from kinetix.solvers.layouts import Layout
 from kinetix.solvers.replay import Kept, Taken, read_at, swept_back
@@ -68,8 +68,8 @@ def sweep_block(
     part: tuple[Start, Limits, Arguments, Segments, Array],
 ) -> Cotangents:
     """The lanes of one block; arrays of `part` have a leading lane axis, segments [lane, segment], cotangents [lane, segment, n]."""
-    start, limits, args, segments, cotangents = part
-    fixed = Fixed(jax.tree.map(lambda x: x[:, 0], segments), limits, args)
+    start, limits, _, segments, cotangents = part
+    fixed = first_fixed(part[:4])
     starts, constants = Layout.of_lanes(start), Layout.of_lanes(fixed)
     lanes, n = start.y0.shape
     program, reverse = programs(system, starts, constants, Active()), adjoints(system, starts, constants, active)

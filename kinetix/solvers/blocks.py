@@ -73,6 +73,12 @@ class Fixed(NamedTuple):
     args: Arguments
 
 
+def first_fixed(part: tuple[Start, Limits, Arguments, Segments]) -> Fixed:
+    """Of the first segment of all lanes; arrays have a leading lane axis."""
+    _, limits, args, segments = part
+    return Fixed(jax.tree.map(lambda x: x[:, 0], segments), limits, args)
+
+
 class Programs(NamedTuple):
     """The programs of a block.
 
@@ -199,8 +205,8 @@ def run_block(system: System, active: Active, part: tuple[Start, Limits, Argumen
 
     The sensitivity matrix is that in the active entries, or its product with a direction, as its only column.
     """
-    start, limits, args, segments, along = part
-    fixed = Fixed(jax.tree.map(lambda x: x[:, 0], segments), limits, args)
+    start, limits, _, segments, along = part
+    fixed = first_fixed(part[:4])
     starts, constants = Layout.of_lanes(start), Layout.of_lanes(fixed)
     lanes, n = start.y0.shape
     program = programs(system, starts, constants, active)

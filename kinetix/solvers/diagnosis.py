@@ -10,8 +10,9 @@ from jax import Array
 from jax.typing import ArrayLike
 
 from kinetix.solvers.control import State, plan
-from kinetix.solvers.integration import Options, run, step
-from kinetix.solvers.segments import Segments, are_valid, first_state, segments_of
+from kinetix.solvers.integration import Options, as_arrays
+from kinetix.solvers.segments import Segments, are_valid, segments_of
+from kinetix.solvers.stepping import begun, run, step
 from kinetix.solvers.system import Arguments, System
 
 
@@ -56,17 +57,13 @@ def last_attempt(
     >>> 0 < attempt.t < 5, int(jnp.argmax(attempt.error))
     (True, 0)
     """
-    start = jnp.asarray(y0)
-    ends, begin = jnp.asarray(times, start.dtype), jnp.asarray(t0, start.dtype)
-    kinks = None if breaks is None else jnp.asarray(breaks, start.dtype)
+    start, ends, begin, kinks = as_arrays(y0, times, t0, breaks)
     return _last_attempt(system, start, args, ends, begin, kinks, options)
 
 
 def _attempt(system: System, y0: Array, args: Arguments, times: Array, t0: Array, breaks: Array | None, options: Options) -> Attempt:
     limits, segments = options.limits(y0.dtype), segments_of(t0, times, breaks)
-    first = jax.tree.map(lambda x: x[0], segments)
-    state = first_state(system, limits, args, y0, first, segments.stop[-1], are_valid(times, t0, y0, args))
-    state, _ = run(system, limits, args, state, segments)
+    state, _ = run(system, limits, args, begun(system, limits, args, y0, segments, are_valid(times, t0, y0, args)), segments)
     place = jnp.minimum(jnp.sum(segments.stop <= state.t), segments.stop.size - 1)
     here: Segments = jax.tree.map(lambda x: x[place], segments)
     # the plan of a lane that may go on

@@ -20,7 +20,7 @@ from jax.typing import ArrayLike
 
 from kinetix.solvers import large, native
 from kinetix.solvers.block_sweeps import sweep_block
-from kinetix.solvers.blocks import Active, Along, Fixed, Start, cost_program, programs, run_block
+from kinetix.solvers.blocks import Active, Along, Fixed, Start, cost_program, first_fixed, programs, run_block
 from kinetix.solvers.control import Limits
 from kinetix.solvers.layouts import Layout
 from kinetix.solvers.replay import Kept
@@ -127,11 +127,9 @@ def solve_lanes(
 
     Lanes of similar cost are put side by side: by `cost`, or the fastest loss at the start.
     """
-    start, times, args, t0, breaks, limits, cost = numbers
-    segments = jax.vmap(segments_of)(t0, times, *(() if breaks is None else (breaks,)))
-    whole = Start(start, segments.stop[:, -1], jax.vmap(are_valid)(times, t0, start, args))
-    part = (whole, limits, args, segments)
-    fixed = Fixed(jax.tree.map(lambda x: x[:, 0], segments), limits, args)
+    start, times, _, _, breaks, _, cost = numbers
+    part = whole, _, _, segments = _parts(numbers)
+    fixed = first_fixed(part)
     step = programs(system, Layout.of_lanes(whole), Layout.of_lanes(fixed), active).step
     if along is not None:  # tables know no directions
         engine.check(step)
@@ -158,18 +156,23 @@ def solve_lanes(
 @partial(jax.jit, static_argnums=(0, 1, 2, 3))
 def sweep_lanes(system: System, engine: Engine, active: Active, kept: Kept, numbers: Numbers, given: Array) -> tuple[Array, Array]:
     """The cotangents of the starts [lane, n], and of the active entries of args [lane, entry], from those of the states [lane, m, n]."""
-    start, times, args, t0, breaks, limits, cost = numbers
-    segments = jax.vmap(segments_of)(t0, times, *(() if breaks is None else (breaks,)))
-    whole = Start(start, segments.stop[:, -1], jax.vmap(are_valid)(times, t0, start, args))
-    if cost is None:
-        cost = _fastest_loss(system, whole, Fixed(jax.tree.map(lambda x: x[:, 0], segments), limits, args))
+    start, times, _, _, breaks, _, cost = numbers
+    part = whole, _, _, segments = _parts(numbers)
+    cost = _fastest_loss(system, whole, first_fixed(part)) if cost is None else cost
     if breaks is not None:
         at = jax.vmap(Segments.ending_at)(segments, times)
         places = jnp.zeros((*segments.stop.shape, start.shape[1]), start.dtype)
         given = jax.vmap(lambda places, at, given: places.at[at].add(given))(places, at, given)
-    found = by_blocks(engine, partial(sweep_block, system, active, engine.check, kept), cost, (whole, limits, args, segments, given))
+    found = by_blocks(engine, partial(sweep_block, system, active, engine.check, kept), cost, (*part, given))
     by_args = jnp.stack(found.args, axis=-1) if found.args else jnp.zeros((start.shape[0], 0), start.dtype)
     return jnp.stack(found.start, axis=-1), by_args
+
+
+def _parts(numbers: Numbers) -> tuple[Start, Limits, Arguments, Segments]:
+    """What blocks are cut from."""
+    start, times, args, t0, breaks, limits, _ = numbers
+    segments = jax.vmap(segments_of)(t0, times, *(() if breaks is None else (breaks,)))
+    return Start(start, segments.stop[:, -1], jax.vmap(are_valid)(times, t0, start, args)), limits, args, segments
 
 
 def by_blocks(engine: Engine, run: Callable[[Any], Any], cost: Array | None, lanes: Any) -> Any:

@@ -12,15 +12,14 @@ import numpy as np
 from jax import Array, lax
 from jax.typing import ArrayLike, DTypeLike
 
-from kinetix.solvers import tableau
-from kinetix.solvers.control import Limits, State, at_stop, judge, plan, unfinished
+from kinetix.solvers.control import Limits
 from kinetix.solvers.ensemble import AUTOMATIC, Active, Along, Engine, own_axis, solve_lanes, sweep_lanes
-from kinetix.solvers.linear import gauss_jordan, solve
-from kinetix.solvers.replay import KEPT, Kept, Taken, read_at, swept_back
-from kinetix.solvers.segments import Segments, are_valid, first_state, segments_of, time_derivative
+from kinetix.solvers.lane_sweeps import sweep_lane
+from kinetix.solvers.replay import KEPT, Kept
+from kinetix.solvers.segments import are_valid, segments_of
 from kinetix.solvers.sensitivity import Found, Levels, contract, differentiable
+from kinetix.solvers.stepping import begun, move_along, run
 from kinetix.solvers.system import Arguments, Structure, System, check_vector, floating_type
-from kinetix.status import Status
 
 
 @partial(jax.tree_util.register_dataclass, data_fields=["rtol", "atol", "max_steps", "lowest"], meta_fields=["derivatives", "kept"])
@@ -139,8 +138,7 @@ class Integration:
         if start_moves:
             y0 = move_along(self.system, args, t0 + segments.inset[0], y0, fixed_t0 - t0, start_moves)
         limits = options.limits(y0.dtype)
-        first = jax.tree.map(lambda x: x[0], segments)
-        state = first_state(self.system, limits, args, y0, first, segments.stop[-1], are_valid(times, t0, y0, args))
+        state = begun(self.system, limits, args, y0, segments, are_valid(times, t0, y0, args))
         state, (y, usable) = run(self.system, limits, args, state, segments)
         ends = segments.stop - segments.inset
         if breaks is not None:
@@ -206,20 +204,21 @@ class Sensitivities:
     def pull(self, residuals: tuple[Array, ...], cotangents: tuple[Array, ...]) -> tuple[Array, ...]:
         """One sweep back."""
         *arguments, y, usable = residuals
-        parts = self.program._parts(tuple(arguments))
+        system, (times, t0, y0, args, breaks, options, _) = self.program.system, self.program._parts(tuple(arguments))
         given, spoiled = _usable_part(cotangents[0], usable[:, None])
         leaves = tuple(i - FIRST_OF_ARGS for i in self.active if i >= FIRST_OF_ARGS)
-        start, by_leaf = sweep(self.program.system, parts, given, leaves)
-        segments = segments_of(parts.t0, parts.times, parts.breaks)
+        segments, limits = segments_of(t0, times, breaks), options.limits(y0.dtype)
+        first = begun(system, limits, args, y0, segments, are_valid(times, t0, y0, args))
+        place = slice(None) if breaks is None else segments.ending_at(times)
+        by_segment = jnp.zeros((segments.stop.size, y0.size), y0.dtype).at[place].add(given)
+        start, by_leaf = sweep_lane(system, limits, args, first, segments, by_segment, leaves, options.kept)
         found = dict(zip((i + FIRST_OF_ARGS for i in leaves), by_leaf, strict=True))
         found[Y0] = start
         if T0 in self.active:
-            rates = self.program.system.rates(parts.t0 + segments.inset[0], parts.y0, parts.args)
+            rates = system.rates(t0 + segments.inset[0], y0, args)
             found[T0] = -jnp.sum(jnp.where(start == 0.0, 0.0, start * rates))
         if TIMES in self.active:
-            ends = segments.stop - segments.inset
-            ends = ends if parts.breaks is None else ends[segments.ending_at(parts.times)]
-            rates = jax.vmap(lambda t, y: self.program.system.rates(t, y, parts.args))(ends, y)
+            rates = jax.vmap(lambda t, y: system.rates(t, y, args))((segments.stop - segments.inset)[place], y)
             found[TIMES] = jnp.sum(jnp.where(usable[:, None], given * rates, 0.0), axis=1)
         return tuple((found[i] + spoiled).astype(arguments[i].dtype) for i in self.active)
 
@@ -285,101 +284,6 @@ def _rates_at_ends(system: System, times: Array, y: Array, args: Arguments) -> A
     return jax.vmap(lambda t, y, args: jax.vmap(lambda t, y: system.rates(t, y, args))(t, y))(times, y, args)
 
 
-def sweep(system: System, parts: _Parts, given: Array, active: tuple[int, ...]) -> tuple[Array, list[Array]]:
-    """The cotangents of the start and of the active leaves of args, from those of the values [m, n]."""
-    times, t0, y0, args, breaks, options, _ = parts
-    segments, limits = segments_of(t0, times, breaks), options.limits(y0.dtype)
-    first = jax.tree.map(lambda x: x[0], segments)
-    state = first_state(system, limits, args, y0, first, segments.stop[-1], are_valid(times, t0, y0, args))
-    if breaks is not None:
-        given = jnp.zeros((segments.stop.size, y0.size), y0.dtype).at[segments.ending_at(times)].add(given)
-    leaves, tree = jax.tree.flatten(args)
-
-    def attempt(state: State, place: Array) -> tuple[State, Taken, Array, tuple[()]]:
-        segment = read_at(segments, place)
-        planned = plan(state, segment.stop, limits.max_steps)
-        y_new, error = step(system, args, state.y, state.t, planned.taken, segment)
-        following = judge(limits, state, planned, y_new, error, segment.stop)
-        h = jnp.where(following.accepted > state.accepted, planned.taken, 0.0)
-        closes = ~unfinished(following.t, following.status, following.accepted + following.rejected, segment.stop, limits.max_steps)
-        return following, Taken(state.y, state.t, h), closes, ()
-
-    def back(taken: Taken, place: Array, closes: Array, gathered: tuple[Array, list[Array]]) -> tuple[Any, tuple[()]]:
-        cotangent, so_far = gathered
-        cotangent = cotangent + jnp.where(closes, read_at(given, place), 0.0)
-        accepted = taken.h > 0
-        h = jnp.where(accepted, taken.h, 1.0)
-
-        def new_state(y: Array, *moved: Array) -> Array:
-            replaced = dict(zip(active, moved, strict=True))
-            args = jax.tree.unflatten(tree, [replaced.get(i, leaf) for i, leaf in enumerate(leaves)])
-            return step(system, args, y, taken.t, h, read_at(segments, place))[0]
-
-        before, *changes = jax.vjp(new_state, taken.y, *(leaves[i] for i in active))[1](cotangent)
-        so_far = [total + jnp.where(accepted, change, 0.0) for total, change in zip(so_far, changes, strict=True)]
-        return (jnp.where(accepted, before, cotangent), so_far), ()
-
-    nothing = (jnp.zeros_like(y0), [jnp.zeros_like(leaves[i]) for i in active])
-    (start, by_leaf), _ = swept_back(attempt, back, state, nothing, segments.stop.size, ((), ()), options.kept)
-    return start, by_leaf
-
-
-def move_along(system: System, args: Arguments, t: Array, y: Array, shift: Array, order: int) -> Array:
-    """y moved by `shift` along the solution through (t, y), as a Taylor polynomial.
-
-    The shift is zero: what counts are its derivatives up to `order`.
-    """
-
-    def rates(t: Array, y: Array) -> Array:
-        return system.rates(t, y, args)
-
-    derivative, total, weight = rates, y, shift
-    for k in range(1, order + 1):
-        total = total + weight * derivative(t, y)
-        weight = weight * shift / (k + 1)
-        derivative = time_derivative(derivative, rates)
-    return total
-
-
-def run(system: System, limits: Limits, args: Arguments, state: State, segments: Segments) -> tuple[State, tuple[Array, Array]]:
-    """The last state, and for each segment the state [n] at its end and whether it was reached. Step sizes carry no derivatives."""
-
-    def run_segment(state: State, segment: Segments) -> tuple[State, tuple[Array, Array]]:
-        def is_open(state: State) -> Array:
-            return unfinished(state.t, state.status, state.accepted + state.rejected, segment.stop, limits.max_steps)
-
-        def attempt(state: State) -> State:
-            planned = plan(state, segment.stop, limits.max_steps)
-            y_new, error = step(system, args, state.y, state.t, planned.taken, segment)
-            return judge(limits, state, planned, y_new, error, segment.stop)
-
-        state = at_stop(lax.while_loop(is_open, attempt, state), segment.stop)
-        return state, (state.y, state.status == Status.SUCCESS)
-
-    return lax.scan(run_segment, state, segments)
-
-
-def step(system: System, args: Arguments, y: Array, t: Array, h: Array, segment: Segments) -> tuple[Array, Array]:
-    """One step of Rodas5P from (t, y) to t + h: the new state and its error estimate, each [n]."""
-    here = segment.inside(t)
-    matrix = jnp.eye(y.size, dtype=y.dtype) / (h * tableau.GAMMA) - system.matrix(here, y, args)
-    inverted = lax.stop_gradient(gauss_jordan(lax.stop_gradient(matrix))[0])
-    drift = None if system.autonomous else time_derivative(partial(system.rates, args=args), lambda t, y: jnp.zeros_like(y))(here, y)
-
-    def stage(increments: Array, numbers: tuple[Array, Array, Array, Array]) -> tuple[Array, None]:
-        index, weights, node, gamma_sum = numbers
-        position, memory = weights @ increments
-        right = system.rates(segment.inside(t + node * h), y + position, args) + memory / h
-        if drift is not None:
-            right = right + gamma_sum * h * drift
-        return lax.dynamic_update_index_in_dim(increments, solve(matrix, inverted, right), index, 0), None
-
-    increments = jnp.zeros((tableau.STAGES, y.size), y.dtype)
-    weights, nodes, gamma_sums = (jnp.asarray(x, y.dtype) for x in (tableau.STAGE_WEIGHTS, tableau.NODES, tableau.GAMMA_SUMS))
-    increments, _ = lax.scan(stage, increments, (jnp.arange(tableau.STAGES, dtype=jnp.int32), weights, nodes, gamma_sums))
-    return y + jnp.asarray(tableau.B, y.dtype) @ increments, increments[-1]
-
-
 _DEFAULTS = Options()
 
 
@@ -436,6 +340,20 @@ def integrate(
     return _solution(system, y0, args, times, t0, breaks, options, None, engine)
 
 
+def as_arrays(y0: ArrayLike, times: ArrayLike, t0: ArrayLike, breaks: ArrayLike | None) -> tuple[Array, Array, Array, Array | None]:
+    """The start, the times, t0 and the breaks of a lane, in the floating-point type of the start.
+
+    Raises:
+        ValueError: y0 or times is not a vector.
+    """
+    start = jnp.asarray(y0)
+    dtype = floating_type(start)
+    start, ends, begin = start.astype(dtype), jnp.asarray(times, dtype), jnp.asarray(t0, dtype)
+    check_vector("y0", start)
+    check_vector("times", ends)
+    return start, ends, begin, None if breaks is None else jnp.asarray(breaks, dtype)
+
+
 def _solution(
     system: System,
     y0: ArrayLike,
@@ -447,17 +365,13 @@ def _solution(
     cost: ArrayLike | None,
     engine: Engine,
 ) -> Solution:
-    start = jnp.asarray(y0)
-    dtype = floating_type(start)
-    start, ends, begin = start.astype(dtype), jnp.asarray(times, dtype), jnp.asarray(t0, dtype)
-    check_vector("y0", start)
-    check_vector("times", ends)
+    start, ends, begin, kinks = as_arrays(y0, times, t0, breaks)
     leaves, args_tree = jax.tree.flatten(args)
     option_leaves, options_tree = jax.tree.flatten(options)
-    kinks = [] if breaks is None else [jnp.asarray(breaks, dtype)]
     costs = [] if cost is None else [jnp.asarray(cost)]
     program = Integration(system, args_tree, options_tree, breaks is not None, cost is not None, engine)
-    arguments = (ends, begin, start, *map(jnp.asarray, leaves), *kinks, *map(jnp.asarray, option_leaves), *costs)
+    optional = [] if kinks is None else [kinks]
+    arguments = (ends, begin, start, *map(jnp.asarray, leaves), *optional, *map(jnp.asarray, option_leaves), *costs)
     (y,), _, (status, steps, rejected, t_reached) = differentiable(program, (), *arguments)
     return Solution(y, status, steps, rejected, t_reached)
 

@@ -13,7 +13,7 @@ import jax
 import jax.numpy as jnp
 from jax import Array, lax
 
-from kinetix.solvers.blocks import Active, Fixed, Solved, Start, args_leaves, cost_program, programs, state_layout
+from kinetix.solvers.blocks import Active, Solved, Start, args_leaves, cost_program, first_fixed, programs, state_layout
 from kinetix.solvers.control import Limits, State, at_stop, unfinished
 from kinetix.solvers.layouts import Layout
 from kinetix.solvers.segments import Segments
@@ -57,22 +57,17 @@ def _state(rows: Array, n: int) -> State:
 
 def cost_of_block(system: System, part: tuple[Start, Limits, Arguments, Segments]) -> Array:
     """The cost [lane] of the lanes of a block (`blocks.cost_program`)."""
-    start, fixed = part[0], _fixed(part)
+    start, fixed = part[0], first_fixed(part)
     starts, constants = Layout.of_lanes(start), Layout.of_lanes(fixed)
     table = _cost_table(system, starts, constants)
     inputs = jnp.concatenate([_laid(starts, start), _laid(constants, fixed)])
     return rows_at(table.run(with_rows(table.start(inputs.shape[1]), inputs, 0)), table.outputs)[0]
 
 
-def _fixed(part: tuple[Start, Limits, Arguments, Segments]) -> Fixed:
-    _, limits, args, segments = part
-    return Fixed(jax.tree.map(lambda x: x[:, 0], segments), limits, args)
-
-
 def run_block(system: System, active: Active, part: tuple[Start, Limits, Arguments, Segments]) -> Solved:
     """The lanes of one block; arrays of `part` have a leading lane axis, segments [lane, segment]. States are [segment, n, lane]."""
     start, limits, _, segments = part
-    fixed = _fixed(part)
+    fixed = first_fixed(part)
     starts, constants = Layout.of_lanes(start), Layout.of_lanes(fixed)
     lanes, n = start.y0.shape
     table = tables(system, starts, constants, active)

@@ -151,7 +151,7 @@ def test_the_choice_is_by_the_number_of_columns(count: int, is_swept: bool):
 
 def test_another_word_for_the_choice_is_refused():
     with pytest.raises(ValueError, match='"auto", "forward" or "reverse"'):
-        Options(derivatives="backward")  # type: ignore[arg-type]
+        Options(derivatives="backward")  # type: ignore[arg-type]  (what a type checker would refuse is tried here)
     with pytest.raises(ValueError, match="at least one step"):
         Options(kept=Kept(0, 1))
 
