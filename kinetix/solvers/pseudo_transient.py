@@ -30,7 +30,8 @@ class Root(NamedTuple):
     """What `pseudo_transient` gives.
 
     y : [n], the root, or where the iteration ended.
-    converged : whether it is a root.
+    converged : whether it is a root that the iteration came to.
+    rests : whether it is a root to rounding, possibly one at which the iteration began and that it left alone, since it is not stable.
     simple : whether the last Newton steps converged as to a simple root.
     iterations : int32.
     residual : the largest |rhs_i| relative to the size of its terms.
@@ -38,6 +39,7 @@ class Root(NamedTuple):
 
     y: Array
     converged: Array
+    rests: Array
     simple: Array
     iterations: Array
     residual: Array
@@ -46,20 +48,27 @@ class Root(NamedTuple):
 class State(NamedTuple):
     """What one iteration hands to the next.
 
-    newton_below : an inverse step size up to which steps are Newton's.
-    lowest : [n], where no component goes below: atol and rounding below zero, or the start.
     converged : the correction that is left is within the tolerance.
     stalled : it is small, but rounding lets it shrink no further.
     """
 
     y: Array
     inverse_dt: Array
-    newton_below: Array
-    lowest: Array
     converged: Array
     stalled: Array
     simple: Array
     iterations: Array
+
+
+class Course(NamedTuple):
+    """What holds for all iterations from a start.
+
+    newton_below : an inverse step size up to which steps are Newton's.
+    lowest : [n], where no component goes below: atol and rounding below zero, or the start.
+    """
+
+    newton_below: Array
+    lowest: Array
 
 
 class Limits(NamedTuple):
@@ -78,7 +87,7 @@ class Proposal(NamedTuple):
     shift: Array
 
 
-def first_state(system: System, y0: Array, args: Arguments, atol: Array) -> State:
+def first_state(system: System, y0: Array, args: Arguments, atol: Array) -> tuple[State, Course]:
     """The state before the first iteration: dt is the slowest loss 1/min |J_ii|."""
     dtype = y0.dtype
     yes = jnp.asarray(True)
@@ -86,16 +95,8 @@ def first_state(system: System, y0: Array, args: Arguments, atol: Array) -> Stat
     losses = jnp.abs(jnp.stack([jacobian[i, i] for i in range(y0.size)]))
     slowest = jnp.min(jnp.where(losses > 0, losses, jnp.inf))
     inverse_dt = jnp.where(jnp.isfinite(slowest), slowest, 0.0)
-    return State(
-        y=y0,
-        inverse_dt=inverse_dt,
-        newton_below=inverse_dt / LONGEST_STEP,
-        lowest=jnp.minimum(y0, 0.0) - atol - ROUNDING * jnp.finfo(dtype).eps * jnp.sum(jnp.abs(y0)),
-        converged=~yes,
-        stalled=~yes,
-        simple=yes,
-        iterations=jnp.zeros((), jnp.int32),
-    )
+    lowest = jnp.minimum(y0, 0.0) - atol - ROUNDING * jnp.finfo(dtype).eps * jnp.sum(jnp.abs(y0))
+    return State(y0, inverse_dt, ~yes, ~yes, yes, jnp.zeros((), jnp.int32)), Course(inverse_dt / LONGEST_STEP, lowest)
 
 
 def unfinished(state: State, max_iterations: Array) -> Array:
@@ -103,10 +104,10 @@ def unfinished(state: State, max_iterations: Array) -> Array:
     return ~state.converged & ~state.stalled & (state.iterations < max_iterations)
 
 
-def propose(system: System, state: State, args: Arguments) -> Proposal:
+def propose(system: System, state: State, course: Course, args: Arguments) -> Proposal:
     """A linearised implicit Euler step, (1/dt - J) change = rhs."""
     t = jnp.zeros((), state.y.dtype)
-    shift = jnp.where(state.inverse_dt <= state.newton_below, 0.0, state.inverse_dt)
+    shift = jnp.where(state.inverse_dt <= course.newton_below, 0.0, state.inverse_dt)
     matrix = shift * np.eye(state.y.size, dtype=state.y.dtype) - system.matrix(t, state.y, args)
     return Proposal(matrix, system.rates(t, state.y, args), shift)
 
@@ -116,14 +117,14 @@ def remainder(system: System, state: State, args: Arguments, proposal: Proposal,
     return system.rates(jnp.zeros((), state.y.dtype), state.y + change, args) - proposal.shift * change
 
 
-def judge(state: State, limits: Limits, proposal: Proposal, change: Array, correction: Array, positive: Array) -> State:
+def judge(state: State, course: Course, limits: Limits, proposal: Proposal, change: Array, correction: Array, positive: Array) -> State:
     """The state after a change and its correction that were tried; where nothing is left to do it stays as it is.
 
     Args:
         positive: whether the determinant of the linear system is. That of 1/dt - J is while dt is below the time of the fastest growth;
             beyond it the step would jump over what is reached in time.
     """
-    y, inverse_dt, newton_below, lowest, _, _, simple, iterations = state
+    y, inverse_dt, _, _, simple, iterations = state
     eps, newton = jnp.finfo(y.dtype).eps, proposal.shift == 0
     is_open = unfinished(state, limits.max_iterations)
     new = y + change + correction
@@ -132,7 +133,7 @@ def judge(state: State, limits: Limits, proposal: Proposal, change: Array, corre
     length, left = jnp.sum((change * inverse) ** 2), jnp.sum((correction * inverse) ** 2)
     contraction = jnp.sqrt(left / jnp.maximum(length, limits.rtol**2))
 
-    inside = jnp.all(new >= lowest)
+    inside = jnp.all(new >= course.lowest)
     good = is_open & positive & inside & jnp.isfinite(jnp.sum(new)) & (contraction <= 1.0)
     settled = jnp.all(jnp.abs(correction) <= (SETTLED * limits.rtol) * amount + SETTLED * limits.atol)
     converged = good & newton & settled & (contraction <= CONTRACTING)
@@ -142,8 +143,6 @@ def judge(state: State, limits: Limits, proposal: Proposal, change: Array, corre
     return State(
         y=jnp.where(good, new, y),
         inverse_dt=inverse_dt * jnp.where(good, shorter, jnp.where(is_open, 1.0 / BACK, 1.0)),
-        newton_below=newton_below,
-        lowest=lowest,
         converged=state.converged | converged,
         stalled=state.stalled | stalled,
         simple=jnp.where(shows, contraction <= SIMPLE, simple),
@@ -158,15 +157,23 @@ def residual_of(system: System, y: Array, args: Arguments, atol: Array, jacobian
     return jnp.max(rates / jnp.maximum(terms, jnp.finfo(y.dtype).tiny))
 
 
-def is_root(state: State, residual: Array, smallest: Array) -> Array:
-    """Whether the iteration has found one: to the tolerance, or to rounding (it may also have begun at one that is not stable).
+class Verdict(NamedTuple):
+    """`converged` and `rests` of a `Root`."""
+
+    converged: Array
+    rests: Array
+
+
+def verdict(state: State, residual: Array, smallest: Array) -> Verdict:
+    """Whether the iteration has found a root: to the tolerance, or stalled at one to rounding.
 
     Args:
         residual: see `residual_of`.
         smallest: pivot of the Jacobian there, with columns scaled by |y| + atol: a singular one says nothing about where the root is.
     """
     eps = jnp.finfo(residual.dtype).eps
-    return (state.converged | (residual <= ROUNDING * eps)) & (smallest > SINGULAR * eps)
+    regular, rests = smallest > SINGULAR * eps, residual <= ROUNDING * eps
+    return Verdict((state.converged | (state.stalled & rests)) & regular, rests & regular)
 
 
 def pseudo_transient(system: System, y0: Array, args: Arguments, rtol: Array, atol: Array, max_iterations: Array) -> Root:
@@ -188,19 +195,20 @@ def pseudo_transient(system: System, y0: Array, args: Arguments, rtol: Array, at
         A `Root`.
     """
     limits = Limits(rtol, atol, max_iterations)
+    first, course = first_state(system, y0, args, atol)
 
     def attempt(state: State) -> State:
-        proposal = propose(system, state, args)
+        proposal = propose(system, state, course, args)
         inverted, _, sign = gauss_jordan(proposal.matrix)
         change = inverted @ proposal.rates
         correction = inverted @ remainder(system, state, args, proposal, change)
-        return judge(state, limits, proposal, change, correction, sign > 0)
+        return judge(state, course, limits, proposal, change, correction, sign > 0)
 
-    final = lax.while_loop(lambda state: unfinished(state, max_iterations), attempt, first_state(system, y0, args, atol))
+    final = lax.while_loop(lambda state: unfinished(state, max_iterations), attempt, first)
     jacobian = system.matrix(jnp.zeros((), y0.dtype), final.y, args)
     residual = residual_of(system, final.y, args, atol, jacobian)
     _, smallest, _ = gauss_jordan(jacobian * (jnp.abs(final.y) + atol)[None, :])
-    return Root(final.y, is_root(final, residual, smallest), final.simple, final.iterations, residual)
+    return Root(final.y, *verdict(final, residual, smallest), final.simple, final.iterations, residual)
 
 
 def is_regular(system: System, y: Array, args: Arguments, rtol: Array, atol: Array, jacobian: Array, smallest: Array) -> Array:

@@ -156,7 +156,7 @@ class _Search(NamedTuple):
     y : [n], the state reached in time.
     root : the latest.
     reached : whether the latest root is the answer.
-    roots : whether any attempt found a root.
+    roots : whether any attempt found a root, or rested at one that is not stable.
     moving : status of the latest integration.
     """
 
@@ -181,6 +181,7 @@ def reach(system: System, y0: Array, args: Arguments, options: SteadyOptions) ->
     slowest = jnp.min(jnp.where(losses > 0, losses, jnp.inf))
     time = jnp.where(jnp.isfinite(slowest), 1.0 / slowest, 1.0)
     healthy = all_finite((y0, args, system.rates(t, y0, args)))
+    no, zero = jnp.asarray(False), jnp.zeros((), jnp.int32)
 
     def attempt(state: _Search) -> _Search:
         first = state.attempts == 0
@@ -190,14 +191,14 @@ def reach(system: System, y0: Array, args: Arguments, options: SteadyOptions) ->
         y = jnp.where(running, moved.y[0], state.y)
         most = jnp.where(first, max_iterations, jnp.minimum(max_iterations, ITERATIONS_NEARBY))
         latest = pseudo_transient(system, y, args, rtol, atol, jnp.where(running, most, 0))
-        root = jax.tree.map(partial(jnp.where, running), latest, state.root._replace(converged=jnp.asarray(False)))
+        root = jax.tree.map(partial(jnp.where, running), latest, state.root._replace(converged=no, rests=no))
         near = jnp.all(jnp.abs(root.y - y) <= NEAR * jnp.abs(root.y) + NEAR_ATOL * atol)
         stable = ~grows(system.matrix(t, root.y, args), jnp.abs(root.y) + atol)
         return _Search(
             y=y,
             root=root,
             reached=root.converged & stable & (first | near),
-            roots=state.roots | root.converged,
+            roots=state.roots | root.converged | (root.rests & ~stable),
             moving=moved.status,
             attempts=state.attempts + 1,
             iterations=state.iterations + latest.iterations,
@@ -206,8 +207,7 @@ def reach(system: System, y0: Array, args: Arguments, options: SteadyOptions) ->
     def open_(state: _Search) -> Array:
         return healthy & ~state.reached & (state.attempts < ATTEMPTS) & (state.moving == Status.SUCCESS)
 
-    no, zero = jnp.asarray(False), jnp.zeros((), jnp.int32)
-    nothing = Root(y0, no, no, zero, jnp.asarray(jnp.inf, dtype))
+    nothing = Root(y0, no, no, no, zero, jnp.asarray(jnp.inf, dtype))
     final = lax.while_loop(open_, attempt, _Search(y0, nothing, no, no, zero + int(Status.SUCCESS), zero, zero))
     restless = final.roots | (final.moving == Status.STEP_LIMIT)
     failed = jnp.where(restless, Status.UNSTEADY, Status.NOT_CONVERGED)

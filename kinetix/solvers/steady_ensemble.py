@@ -35,8 +35,8 @@ class Programs(NamedTuple):
     """The programs of a block.
 
     Attributes:
-        first: from start and fixed values to the first state of the iteration.
-        iterate: from a state and the fixed values to the next.
+        first: from start and fixed values to the first state of the iteration, and its course.
+        iterate: from a state, the course and the fixed values to the next state.
         finish: from the last state and the fixed values to the residual, whether there is a root, the Cayley transforms of those parts of
             the Jacobian whose components act on each other, and their largest row sum; behind them, where something is active, whether the
             sensitivity matrix exists, and the matrix column by column.
@@ -56,34 +56,38 @@ class Fixed(NamedTuple):
     args: Arguments
 
 
-def state_layout(n: int, dtype: np.dtype) -> Layout:
-    """Of one lane's `State`."""
+def layouts(n: int, dtype: np.dtype) -> tuple[Layout, Layout]:
+    """Of one lane's `State` and its `Course`."""
     number, count, truth = (jax.ShapeDtypeStruct((), kind) for kind in (dtype, np.int32, np.bool_))
-    vector = jax.ShapeDtypeStruct((n,), dtype)
-    shapes: Any = (vector, number, number, vector, truth, truth, truth, count)
-    return Layout.of(newton.State(*shapes))
+    vector: Any = jax.ShapeDtypeStruct((n,), dtype)
+    state: Any = (vector, number, truth, truth, truth, count)
+    course: Any = (number, vector)
+    return Layout.of(newton.State(*state)), Layout.of(newton.Course(*course))
 
 
 @lru_cache(maxsize=64)
 def programs(system: System, n: int, dtype: np.dtype, fixed: Layout, active: tuple[int, ...]) -> Programs:
     """The programs for equations of n components; `active` are leaves of args with a derivative."""
-    states = state_layout(n, dtype)
-    size = len(states.types)
+    states, courses = layouts(n, dtype)
+    size, both = len(states.types), len(states.types) + len(courses.types)
     numbers = [dtype] * n
     sizes: list[int] = []
 
     def first(x: list[Any]) -> list[Any]:
         limits, args = fixed.unpacked(x[n:])
-        return states.packed(read(partial(newton.first_state, system), entries(x[:n]), args, limits.atol))
+        state, course = read(partial(newton.first_state, system), entries(x[:n]), args, limits.atol)
+        return [*states.packed(state), *courses.packed(course)]
 
     def iterate(x: list[Any]) -> list[Any]:
         state: Any = states.unpacked(x[:size])
-        limits, args = fixed.unpacked(x[size:])
-        proposal = read(partial(newton.propose, system), state, args)
+        course: Any = courses.unpacked(x[size:both])
+        limits, args = fixed.unpacked(x[both:])
+        proposal = read(partial(newton.propose, system), state, course, args)
         factors = factorised(proposal.matrix)
         change = factors.solve(proposal.rates)
         correction = factors.solve(read(partial(newton.remainder, system), state, args, proposal, change))
-        return states.packed(read(newton.judge, state, limits, proposal, change, correction, is_determinant_positive(factors)))
+        positive = is_determinant_positive(factors)
+        return states.packed(read(newton.judge, state, course, limits, proposal, change, correction, positive))
 
     def scale(y: Any, limits: Any) -> Any:
         return read(lambda y, atol: jnp.abs(y) + atol, y, limits.atol)
@@ -101,7 +105,7 @@ def programs(system: System, n: int, dtype: np.dtype, fixed: Layout, active: tup
         parts = coupled_parts(structure(jacobian))
         sizes[:] = map(len, parts)
         transformed = _with_row_sum(_cayley(part, *read(generator, jacobian, scale)) for part in parts)
-        found = [residual, read(newton.is_root, state, residual, smallest), *transformed]
+        found = [residual, read(newton.verdict, state, residual, smallest).converged, *transformed]
         if not active:
             return found
         columns = [factors.solve(slope) for slope in _slopes(system, y, args, active)]
@@ -115,7 +119,7 @@ def programs(system: System, n: int, dtype: np.dtype, fixed: Layout, active: tup
     last = recorded(finish, [*states.types, *fixed.types])
     return Programs(
         first=recorded(first, [*numbers, *fixed.types]),
-        iterate=recorded(iterate, [*states.types, *fixed.types]),
+        iterate=recorded(iterate, [*states.types, *courses.types, *fixed.types]),
         finish=last,
         square=recorded(square, [dtype] * sum(k * k for k in sizes)),
     )
@@ -181,16 +185,17 @@ def run_block(
     check(program.iterate)
     constants = layout.lanes(fixed)
 
-    states = state_layout(n, start.dtype)
+    states, _ = layouts(n, start.dtype)
+    size = len(states.types)
 
     def iterating(carried: Any) -> Array:
         return jnp.any(newton.unfinished(states.unpacked(carried[0]), limits.max_iterations))
 
     def iterate(carried: Any) -> Any:
-        return native.run(program.iterate, [*carried[0], *constants])
+        return native.run(program.iterate, [*carried[0], *first[size:], *constants])
 
     first = program.first([*start.T, *constants])
-    state, pins = lax.while_loop(iterating, iterate, (first, native.blanks(program.iterate, (lanes,))))
+    state, pins = lax.while_loop(iterating, iterate, (first[:size], native.blanks(program.iterate, (lanes,))))
     state = native.kept_alive(state, pins)
     final: newton.State = states.unpacked(state)
 
