@@ -95,7 +95,7 @@ def law_pages() -> Iterator[tuple[str, str]]:
 def reactor_pages() -> Iterator[tuple[str, str]]:
     """Name and text of the page of each reactor: its balance, and what it needs to be told."""
     for name, reactor in REACTORS.items():
-        text = f"# {name}\n\n{inspect.getdoc(sys.modules[reactor.solve.__module__])}\n\n## What it takes\n\n"
+        text = f"# {name}\n\n{inspect.getdoc(import_module(f'kinetix.reactors.{name}'))}\n\n## What it takes\n\n"
         text += "| question | answer |\n|---|---|\n"
         text += "".join(f"| {what} | {_cell(said)} |\n" for what, said in _facts(reactor))
         yield name, f"{text}\n{_READING}"
@@ -121,7 +121,7 @@ def _facts(reactor: Reactor) -> Iterator[tuple[str, str]]:
         yield "how the density goes, which must be said", " or ".join(f'`density = "{density}"`' for density in reactor.densities)
     if reactor.series is not None:
         yield "equal ones in series", "`tanks`"
-    if reactor.heated_from:
+    if reactor.start_temperatures:
         yield "with `[energy]`", f"`{reactor.heated_from}` in the place of `T`, which is then an answer; with a jacket `T_coolant`"
     yield "feed of every species", "needed" if reactor.needs_feed else "none"
     yield "initial amount of every species", "needed" if reactor.needs_initial else "none"

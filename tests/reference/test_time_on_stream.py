@@ -11,7 +11,7 @@ import mpmath
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from scipy.optimize import fsolve, least_squares
+from scipy.optimize import brentq, least_squares
 
 import kinetix as kx
 from kinetix.constants import GAS_CONSTANT
@@ -160,7 +160,7 @@ def test_a_network_in_which_some_reactions_lose_activity():
         "conditions": {"feed": {"A": "1 mol/L", "default": "0 mol/L"}, "tau": "5 min", "t_on_stream": "30 h"},
     }
     a = np.exp(-1.2)
-    A = fsolve(lambda c: (1 - c) / 5 - a * 0.4 * c - 2 * a * 0.2 * c**2, 0.5, xtol=1e-14)[0]
+    A = brentq(lambda c: (1 - c) / 5 - a * 0.4 * c - 2 * a * 0.2 * c**2, 0.0, 1.0, xtol=1e-14)
     B = a * 0.4 * A / (1 / 5 + 0.1)
     result = simulate(study)
     found = [simulated(result, name).item() for name in "ABCD"]

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
-from kinetix.solvers import Options, System, integrate, integration, tableau
+from kinetix.solvers import Options, System, integrate, stepping, tableau
+from kinetix.solvers.segments import Segments
 from kinetix.status import Status
 from tests.solvers.systems import BLOW_UP, DECAY, DRIVEN, LOGISTIC, PROTHERO, ROBERTSON, ROBERTSON_K, SECOND_ORDER, SERIES, series_solution
 
@@ -129,10 +130,10 @@ def test_order_five_on_a_non_autonomous_problem():
 
     def error(steps, system, args, y0, exact):
         h = 2.0 / steps
-        everything = integration.Segments(jnp.array(0.0), jnp.array(2.0), jnp.array(0.0))
+        everything = Segments(jnp.array(0.0), jnp.array(2.0), jnp.array(0.0))
 
         def advance(i, y):
-            return integration.step(system, args, y, i * h, jnp.asarray(h), everything)[0]
+            return stepping.step(system, args, y, i * h, jnp.asarray(h), everything)[0]
 
         return abs(float(jax.lax.fori_loop(0, steps, advance, jnp.array([y0]))[0]) - exact)
 
