@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import jax
@@ -68,6 +69,13 @@ class Evaluator:
             began = time.perf_counter()
             self.compiled = lowered.compile()
             self.compile_seconds = time.perf_counter() - began
+
+    def weighing(self, weights: np.ndarray) -> Evaluator:
+        """The same compiled program and data with other weights (lane, time, response), 0 where a value shall not count."""
+        other = copy(self)
+        other.problem = replace(self.problem, weights=weights)
+        other.data = self.placed(self.problem.observed, weights)
+        return other
 
     def placed(self, observed: np.ndarray, weights: np.ndarray) -> Data:
         """Other measured values and weights of the same experiments, (lane, time, response), on the device."""
