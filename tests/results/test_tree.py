@@ -13,6 +13,7 @@ from kinetix.status import Status
 from kinetix.units import parse_unit
 from tests.results.comparisons import comparison_facts
 from tests.results.examples import TRUE, autocatalytic_tank, batch, simulated_batch, simulated_tank, single_facts, steady_facts, timed_facts
+from tests.results.refits import refitted_facts
 
 LISTED = {(row.group, row.name): row for row in VARIABLES}
 
@@ -27,6 +28,7 @@ EVERY = {
     "single": single_facts(),
     "steady": steady_facts(),
     "points": with_points(timed_facts()),
+    "refitted": refitted_facts(),
 }
 TREES = {name: fit_tree(facts) for name, facts in EVERY.items()} | {
     "simulated batch": simulation_tree(simulated_batch()),

@@ -100,7 +100,10 @@ def test_a_side_without_a_limit_is_told():
     rows = table("time [min],A [mol/L]", t, np.round(np.exp(-0.1 * t) + [0.01, -0.01, 0.005, -0.005], 4))
     study = {
         **RUNS,
-        "reactions": {"r1": {"equation": "A -> B", "k": {"start": "0.1 1/min"}}, "r2": {"equation": "A -> C", "k": {"start": "1e-3 1/min"}}},
+        "reactions": {
+            "r1": {"equation": "A -> B", "k": {"start": "0.1 1/min"}},
+            "r2": {"equation": "A -> C", "k": {"start": "1e-3 1/min"}},
+        },
         "initial": {"A": "1 mol/L", "default": "0 mol/L"},
         "responses": {"both": "[A] + 0.001*[C]"},
         "data": {"columns": {"both": "A [mol/L]"}},
@@ -171,7 +174,7 @@ def test_the_bootstrap_scatters_as_theory_says(enzyme):
 
 def test_each_draw_is_the_fit_to_its_data(enzyme):
     """The first draws by hand: predicted plus residuals drawn with the seed of the draw."""
-    given, tree = enzyme
+    _, tree = enzyme
     best = fitted(np.arange(12))
     predicted = best[0] * C / (best[1] + C)
     pool = RATE - predicted
@@ -193,7 +196,7 @@ def test_other_ways_to_draw(enzyme, kind):
     given, tree = enzyme
     drawn = fit_tree(fit_problem(given, wanted=Wanted(bootstrap=500, kind=kind)))
     ratio = drawn["bootstrap/stderr"].values / tree["parameters/stderr"].values
-    assert ((0.7 < ratio) & (ratio < 1.4)).all()
+    assert ((ratio > 0.7) & (ratio < 1.4)).all()
     assert drawn["bootstrap"].attrs["kind"] == kind
 
 
