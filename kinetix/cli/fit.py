@@ -20,6 +20,7 @@ from kinetix.cli.options import (
     Initial,
     Json,
     Known,
+    Loss,
     MaxIterations,
     MaxSeconds,
     Noise,
@@ -63,6 +64,7 @@ def fit(
     max_seconds: MaxSeconds = None,
     starts: StartNumber = None,
     seed: Seed = None,
+    loss: Loss = None,
     device: Device = None,
 ) -> None:
     """Fit rate constants, activation energies and other parameters to data.
@@ -100,12 +102,13 @@ def fit(
         assumed_reactions.update(source.study.get("reactions", {}))
         return source
 
-    wishes = Wishes(out or Path(f"{_name_of(files[0])}-fit"), as_json, quiet, max_iterations, max_seconds, device, starts, seed)
+    wishes = Wishes(out or Path(f"{_name_of(files[0])}-fit"), as_json, quiet, max_iterations, max_seconds, device, starts, seed, loss)
     with telling():
         facts, _ = fitted(read, wishes, began(context))
         answer(facts, wishes)
         if write_study is not None and direct is not None:
             saved = {**direct.study(write_study.parent), "reactions": assumed_reactions}
+            saved = saved if loss is None else {**saved, "fit": {**saved.get("fit", {}), "loss": loss}}
             _save(saved, write_study, wishes)
         conclude(facts)
 

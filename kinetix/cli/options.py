@@ -44,6 +44,15 @@ Seed = Annotated[
     int | None,
     typer.Option("--seed", min=0, metavar="N", help="Seed of starts that are spread or found. Default: 2026.", show_default=False),
 ]
+Loss = Annotated[
+    str | None,
+    typer.Option(
+        "--loss",
+        metavar="NAME",
+        help="Robust loss, so that a gross error counts for little: huber, soft_l1, cauchy or student_t. Default: least squares.",
+        show_default=False,
+    ),
+]
 Device = Annotated[
     Literal["cpu", "gpu"] | None,
     typer.Option("--device", help="Where to compute. Default: what 'kinetix devices' says.", show_default=False),

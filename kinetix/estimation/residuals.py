@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
+from kinetix.estimation.losses import Loss
 from kinetix.estimation.triangles import merge, triangle
 
 Predict = Callable[[Any, jax.Array, Mapping[str, Any]], tuple[jax.Array, jax.Array, jax.Array, jax.Array]]
@@ -22,7 +23,7 @@ class Evaluation(NamedTuple):
     """What one evaluation at free coordinates gives.
 
     Attributes:
-        R: triangle of [J r], (free + 1, free + 1); r = (predicted - observed) weight.
+        R: triangle of [J r], (free + 1, free + 1); r = (predicted - observed) weight, as the loss transforms it where there is one.
         bad: number of measured values without a finite prediction.
         values: predictions, SI, (lane, time, response).
         status, steps, t_reached: of the solves, (lane,).
@@ -54,6 +55,7 @@ def evaluate(
     observed: jax.Array,
     weights: jax.Array,
     block: int,
+    loss: Loss | None = None,
 ) -> Evaluation:
     """Residual triangle, predictions and statuses at `theta`.
 
@@ -65,6 +67,7 @@ def evaluate(
         observed: SI, (lane, time, response).
         weights: 1/SI, 0 where nothing was measured.
         block: lanes in a block; static.
+        loss: robust, or None for least squares.
     """
     size = observed.shape[0]
     blocks = -(-size // block)
@@ -82,8 +85,9 @@ def evaluate(
 
         def residuals(theta: jax.Array) -> tuple[jax.Array, tuple[jax.Array, ...]]:
             values, *ended = predict(model, theta, own_lanes)
-            difference = jnp.where(used, values - own_observed, 0.0) * own_weights
-            return difference.reshape(-1), (difference.reshape(-1), values, *ended)
+            rows = (jnp.where(used, values - own_observed, 0.0) * own_weights).reshape(-1)
+            rows = rows if loss is None else loss.transformed(rows)
+            return rows, (rows, values, *ended)
 
         jacobian, (r, values, *ended) = jax.jacfwd(residuals, has_aux=True)(theta)
         bad = jnp.sum(used & ~jnp.isfinite(values))

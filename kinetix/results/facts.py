@@ -98,6 +98,26 @@ class StartFacts:
 
 
 @dataclass(frozen=True, eq=False)
+class RobustFacts:
+    """What a robust loss says of the values (E, T, R).
+
+    `constant` is the loss's in standard deviations, `shape` the degrees of freedom of student_t (NaN of others), `scale` the standard
+    deviation of weighted residuals that it was used with: 1 where sigma is known (`scale_known`), else found from the residuals.
+    `residual_scale` is that of the residuals at the end in any case. `weights` are psi(r)/r: 1 where a value counts as in least squares, NaN
+    where nothing was measured. `covariance` names the formula of the errors.
+    """
+
+    loss: str
+    constant: float
+    shape: float
+    scale: float
+    scale_known: bool
+    residual_scale: float
+    weights: Floats
+    covariance: str
+
+
+@dataclass(frozen=True, eq=False)
 class FitFacts:
     """Everything a fit found: P parameters, E experiments, T times (one for steady states), R responses.
 
@@ -177,6 +197,7 @@ class FitFacts:
     profiles: Dense | None = None
     arrhenius: tuple[Curve, ...] = ()
     starts: StartFacts | None = None
+    robust: RobustFacts | None = None
     model: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()

@@ -10,6 +10,7 @@ import xarray as xr
 
 from kinetix.errors import InputError
 from kinetix.results.facts import Condition, Curve, Dense, FitFacts, Floats, SimulationFacts, StartFacts
+from kinetix.results.robust import loss_text
 from kinetix.results.schema import unit_text, variable
 from kinetix.results.verdict import verdict, warn_sentences
 from kinetix.status import Status
@@ -188,6 +189,8 @@ def _root_attributes(facts: FitFacts) -> dict[str, str | int | float]:
         "message": facts.message,
         "verdict": verdict(facts),
         "sigma_meaning": facts.sigma_meaning,
+        "loss": "" if facts.robust is None else loss_text(facts.robust),
+        "errors": "" if facts.robust is None else facts.robust.covariance,
         "warnings": "\n".join(dict.fromkeys((*warn_sentences(facts), *facts.warnings))),
         "null_directions": "\n".join(facts.null_directions),
         "notes": "\n".join(facts.notes),
@@ -258,6 +261,8 @@ def _predictions(facts: FitFacts) -> xr.Dataset:
     }
     units = {"response": common(facts.response_units, "unit"), "objective": _objective_unit(facts)}
     units["1/response"] = "1 per unit of the response"
+    if facts.robust is not None:
+        values["robust_weight"] = facts.robust.weights
     if facts.time_unit is not None:
         values["t"] = facts.time_unit.from_si(facts.times_si)
         values["t_reached"] = facts.time_unit.from_si(facts.experiment_reached_si)
@@ -302,6 +307,8 @@ def _statistics(facts: FitFacts) -> xr.Dataset:
         "iterations": int(facts.iterations),
         "evaluations": int(facts.evaluations),
     }
+    if facts.robust is not None:
+        values["robust_scale"] = float(facts.robust.scale)
     return dataset("statistics", values, {"objective": _objective_unit(facts), "objective^2": _objective_unit(facts, squared=True)})
 
 

@@ -11,8 +11,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from kinetix.constants import GAS_CONSTANT
-from kinetix.results.facts import FitFacts
+from kinetix.results.facts import FitFacts, RobustFacts
 from kinetix.results.phrases import correlation, count, how_ended, listing, near_one, plain, probability
+from kinetix.results.robust import loss_text, outlier_sentences, outlying
 from kinetix.results.schema import unit_text
 from kinetix.status import Status
 from kinetix.units import Unit
@@ -70,6 +71,8 @@ def warn_sentences(facts: FitFacts) -> list[str]:
         *_poorly_known(facts),
         *_few_degrees_of_freedom(facts),
         *_surprising_chi_square(facts),
+        *outlier_sentences(facts),
+        *_robust_without_errors(facts),
         *_computed(facts),
         *_worse_than_the_mean(facts),
         *_unweighted_ranges(facts),
@@ -79,6 +82,8 @@ def warn_sentences(facts: FitFacts) -> list[str]:
 def _quality(facts: FitFacts) -> str:
     if facts.dof <= 0:
         return "There are as many parameters as observations, so the data cannot speak against the model."
+    if facts.robust is not None:
+        return _robust_quality(facts, facts.robust)
     if facts.sigma_meaning == "trusted":
         if not np.isfinite(facts.p_value):
             return ""
@@ -102,6 +107,16 @@ def _quality(facts: FitFacts) -> str:
         parts.append(f"{which} {near_one(facts.r_squared[lowest])}")
     sentence = ", ".join(parts)
     return f"{sentence[:1].upper()}{sentence[1:]}." if sentence else ""
+
+
+def _robust_quality(facts: FitFacts, robust: RobustFacts) -> str:
+    outliers = len(outlying(robust.weights))
+    counted = f"{count(outliers, 'value')} of {facts.n_observations} {'counts' if outliers == 1 else 'count'} less than half"
+    size = f"{plain(robust.residual_scale, 2)} times the given sigma"
+    if facts.sigma_meaning == "estimated":
+        units = {unit_text(unit) for unit in facts.response_units}
+        size = _amount_reported(robust.residual_scale, facts.response_units[0], 2) if len(units) == 1 else plain(robust.residual_scale, 2)
+    return f"With the robust loss ({loss_text(robust)}) {counted}; the others scatter by {size} (median)."
 
 
 def _not_converged(facts: FitFacts) -> Iterator[str]:
@@ -245,6 +260,15 @@ def _surprising_chi_square(facts: FitFacts) -> Iterator[str]:
         )
     elif facts.p_value > TOO_GOOD_P:
         yield f'{figures}, far below what the given sigma explains: sigma is probably too large. Correct it, or write sigma = "scaled".'
+
+
+def _robust_without_errors(facts: FitFacts) -> Iterator[str]:
+    free = ~facts.fixed & (np.array(facts.at_bound) == "") & np.isfinite(np.diag(facts.correlation))
+    if facts.robust is not None and facts.dof > 0 and free.any() and not np.isfinite(facts.stderr_si[free]).any():
+        yield (
+            f"The {facts.robust.loss} loss leaves no standard errors: most residuals are so large that it falls off there (or none is left). "
+            "Take a larger scale of the loss, or look at sigma and the model."
+        )
 
 
 def _computed(facts: FitFacts) -> Iterator[str]:

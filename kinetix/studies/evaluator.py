@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import copy
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
+from kinetix.estimation.losses import Loss
 from kinetix.estimation.residuals import Evaluation, evaluate, lanes_per_block
 from kinetix.padding import padded
 from kinetix.parameters import Coordinates
@@ -52,10 +54,11 @@ class Evaluator:
             self.lanes = jax.device_put({name: _filled(_timed(name, array, times), lanes, 0) for name, array in problem.lanes.items()})
             self.observed = jax.device_put(_filled(_filled(problem.observed, times, 1), lanes, 0))
             self.weights = jax.device_put(_zeros(problem.weights, lanes, times))
+            self.loss = _numbers(problem.loss)
             block = lanes_per_block(lanes, times * problem.observed.shape[2])
             theta = _theta(problem.table.free_start())
             began = time.perf_counter()
-            lowered = evaluate.lower(predict_free, self.model, theta, self.lanes, self.observed, self.weights, block)
+            lowered = evaluate.lower(predict_free, self.model, theta, self.lanes, self.observed, self.weights, block, self.loss)
             self.trace_seconds = time.perf_counter() - began
             began = time.perf_counter()
             self.compiled = lowered.compile()
@@ -63,7 +66,19 @@ class Evaluator:
 
     def _run(self, theta: np.ndarray, lanes: Mapping[str, Any]) -> Evaluation:
         with float64():
-            return self.compiled(self.model, _theta(theta), lanes, self.observed, self.weights)
+            return self.compiled(self.model, _theta(theta), lanes, self.observed, self.weights, self.loss)
+
+    def of(self, problem: Problem) -> Evaluator:
+        """The same program with the loss of a problem that differs in nothing else."""
+        other = copy.copy(self)
+        with float64():
+            other.loss = _numbers(problem.loss)
+        return other
+
+    def with_unit(self, unit: float) -> Evaluator:
+        """The same program with the loss for residuals of this standard deviation: least squares where it is infinite."""
+        loss = self.problem.loss
+        return self if loss is None else self.of(replace(self.problem, loss=loss.with_unit(unit)))
 
     def __call__(self, theta: np.ndarray) -> Evaluation:
         """Evaluation at free coordinates (free,), as NumPy arrays without the padding."""
@@ -92,6 +107,10 @@ class Evaluator:
             filled = _filled(_filled(part, width, 1), self.observed.shape[0], 0)
             pieces.append(np.asarray(self._run(theta, {**self.lanes, "times": filled}).values)[: self.size[0], : part.shape[1]])
         return np.concatenate(pieces, axis=1)
+
+
+def _numbers(loss: Loss | None) -> Loss | None:
+    return jax.tree.map(lambda number: jnp.asarray(number, jnp.float64), loss)
 
 
 def _padded(size: int) -> int:

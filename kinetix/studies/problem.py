@@ -9,6 +9,7 @@ from math import fsum
 import numpy as np
 
 from kinetix.errors import ConditionError, InputError, ParameterError, Problems
+from kinetix.estimation.losses import Loss
 from kinetix.experiments import Campaign
 from kinetix.network import stack_laws
 from kinetix.padding import padded
@@ -55,6 +56,7 @@ class Problem:
         sigma_meaning: "trusted", "scaled" or "estimated".
         reporting: units of the data, for what is reported without a unit of its own.
         law_order: of each reaction, the position of its law among the stacked ones, (reaction,).
+        loss: robust, or None for least squares.
     """
 
     title: str
@@ -73,6 +75,7 @@ class Problem:
     sigma_meaning: str
     reporting: Reporting
     law_order: np.ndarray
+    loss: Loss | None = None
 
     @property
     def timed(self) -> bool:
@@ -102,6 +105,7 @@ def assemble(
     atol: float | Mapping[str, float] | None = None,
     responses: Choice = measured_responses,
     method: str | None = None,
+    loss: Loss | None = None,
 ) -> Problem:
     """Put a problem together.
 
@@ -116,6 +120,7 @@ def assemble(
         atol: absolute tolerance, mol/m^3, of all species or of some by name; default: see `tolerances.scales`.
         responses: chooses what to predict.
         method: another integrator, for values without derivatives.
+        loss: robust, or None for least squares.
 
     Raises:
         InputError: everything that is missing or impossible, at once.
@@ -209,6 +214,7 @@ def assemble(
         sigma_meaning=meaning,
         reporting=book.reporting,
         law_order=rate_order,
+        loss=loss,
     )
 
 

@@ -10,6 +10,7 @@ import xarray as xr
 
 from kinetix.errors import ConditionError, DataError, InputError, ParameterError, Problems
 from kinetix.estimation import Iteration
+from kinetix.estimation.losses import Loss
 from kinetix.experiments import Campaign, odd_constants, suspected, without_effect
 from kinetix.network import Network
 from kinetix.parameters import unit_of
@@ -33,6 +34,7 @@ from kinetix.studies.direct import place_parameters, with_missing_constants
 from kinetix.studies.energy import heat_of
 from kinetix.studies.fitting import fit_problem
 from kinetix.studies.given import Given
+from kinetix.studies.losses import parse_loss
 from kinetix.studies.problem import Problem, assemble, temperatures_vary
 from kinetix.studies.responses import check_response_names, check_time_on_stream
 from kinetix.studies.schema import reaction_sections
@@ -91,6 +93,7 @@ def fit(
     max_seconds: float | None = None,
     starts: int | None = None,
     seed: int = SEED,
+    loss: str | Mapping[str, Any] | None = None,
     rtol: float = 1e-8,
     atol: str | Mapping[str, str] | None = None,
     on_iteration: Callable[[Iteration], None] | None = None,
@@ -113,6 +116,8 @@ def fit(
         starts: from how many starts an optimum is looked for: the given one, and others spread over the bounds, or without bounds over
             three decades to either side of the start (linear parameters: see the page on several optima).
         seed: of starts that are spread or found in the data; the same seed gives the same starts.
+        loss: robust, so that a gross error counts for little: "huber", "soft_l1", "cauchy" or "student_t", or
+            `{"type": "huber", "scale": 1.345}` in standard deviations; default: least squares.
         rtol, atol: of the integration; `atol` is a concentration, of all species or of some by name; default: by species.
         on_iteration: called after each iteration.
 
@@ -145,6 +150,7 @@ def fit(
         rtol=rtol,
         atol=absolute_of(atol, "atol"),
         estimate_missing=True,
+        loss=parse_loss(loss, "loss"),
     )
     return fit_tree(fit_problem(problem, limits, on_iteration, multistart))
 
@@ -327,6 +333,7 @@ def put_together(
     max_steps: int = 10_000,
     responses: Choice = measured_responses,
     estimate_missing: bool = False,
+    loss: Loss | None = None,
     method: str | None = None,
 ) -> Problem:
     """The problem that `fit` and `simulate` work on."""
@@ -359,7 +366,7 @@ def put_together(
     feed, initial = amounts_of(placed.feed, "feed"), amounts_of(placed.initial, "initial")
     given = Given(chemical.constants, chemical.named, feed, initial, heat)
     options = Options(rtol=rtol, max_steps=max_steps)
-    how = {"options": options, "rtol": rtol, "atol": atol, "method": method}
+    how = {"options": options, "rtol": rtol, "atol": atol, "method": method, "loss": loss}
     put = assemble(spoken, campaign, given, title=title, sigma=sigma, responses=responses, **how)
     changed = {"rtol": rtol != 1e-8, "max_steps": max_steps != 10_000, "method": method is not None}
     check_solver(reactor.reactor, [name for name, is_changed in changed.items() if is_changed], "")

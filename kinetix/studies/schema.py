@@ -153,7 +153,11 @@ class FitSection(_Section):
     )
     max_iterations: int | None = Field(default=None, gt=0, description="iteration limit of each start")
     max_seconds: float | None = Field(default=None, gt=0, description="time limit of all starts together, s; the best point so far is kept")
-    loss: Any = Field(default=None, description="not available yet")
+    loss: Any = Field(
+        default=None,
+        description='robust loss in place of squares, so that a gross error counts for little: "huber", "soft_l1", "cauchy" or "student_t", or'
+        ' { type = "huber", scale = 1.345 } in standard deviations; default: least squares',
+    )
     starts: int | None = Field(
         default=None, gt=0, description="from how many starts an optimum is looked for; the given start is the first"
     )
@@ -222,7 +226,7 @@ def parse_study(data: Mapping[str, Any], source: str) -> Study:
         study = Study.model_validate(dict(data))
     except ValidationError as error:
         raise StudyError(*(_sentence(source, path, problem) for path, problem in _first_by_path(error))) from None
-    planned = [name for name in ("loss", "profile", "bootstrap") if getattr(study.fit, name) is not None]
+    planned = [name for name in ("profile", "bootstrap") if getattr(study.fit, name) is not None]
     if planned:
         raise StudyError(*(f"{source}, [fit] {name}: not available yet. Remove it." for name in planned))
     return study

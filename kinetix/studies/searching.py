@@ -301,9 +301,20 @@ def _from(
 ) -> Outcome:
     """The outcome of one search. What ends where only the limits of sense stop it is no answer."""
     table = problem.table.started(start)
+    return search_at(table, evaluator, table.free_start(), options, on_iteration)
+
+
+def search_at(
+    table: ParameterTable,
+    evaluator: Evaluator,
+    theta: np.ndarray,
+    options: Options,
+    on_iteration: Callable[[Iteration], None] | None = None,
+) -> Outcome:
+    """The outcome of one search from free coordinates (free,), within the limits of sense about the starts of the table."""
     bounds, edges = Bounds(*table.free_bounds()), starting.search_limits(table)
     within = Bounds(np.maximum(bounds.lower, edges.lower), np.minimum(bounds.upper, edges.upper))
-    outcome = fit(evaluator.triangle, table.free_start(), within, options, on_iteration, parameter_sizes(table))
+    outcome = fit(evaluator.triangle, theta, within, options, on_iteration, parameter_sizes(table))
     away = _away(table, outcome)
     if not away.any():
         return outcome
