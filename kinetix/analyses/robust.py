@@ -33,8 +33,8 @@ def m_estimator_covariance(
         determination: what the search found that the residuals do not see.
 
     Returns:
-        As `linear_covariance`; NaN where the mean of psi' is not above zero: then most residuals lie where the loss falls off, and the end is
-        no minimum that an error could be told of.
+        As `linear_covariance`; NaN where the mean of psi' is not above zero: most residuals then lie where the loss falls off, and there is
+        no error to be told.
 
     >>> residuals = np.array([0.5, -0.5, 1.0, -1.0])  # least squares of a mean
     >>> R = [[2.0, 0.0], [0.0, np.sqrt(2.5)]]

@@ -86,7 +86,7 @@ def evaluate(
         def residuals(theta: jax.Array) -> tuple[jax.Array, tuple[jax.Array, ...]]:
             values, *ended = predict(model, theta, own_lanes)
             rows = (jnp.where(used, values - own_observed, 0.0) * own_weights).reshape(-1)
-            rows = rows if loss is None else loss.transformed(rows)
+            rows = rows if loss is None else jnp.asarray(loss.transformed(rows))
             return rows, (rows, values, *ended)
 
         jacobian, (r, values, *ended) = jax.jacfwd(residuals, has_aux=True)(theta)

@@ -124,6 +124,8 @@ def sigma_sentence(tree: xr.DataTree) -> str:
     number = int(group_of(tree, "statistics")["dof"])
     dof = f"{count(number, 'degree')} of freedom"
     s = float(group_of(tree, "statistics")["s"])
+    if tree.attrs.get("errors"):
+        return f"{tree.attrs['errors']}, t with {dof}"
     if number <= 0 and tree.attrs["sigma_meaning"] != "trusted":
         return "none: no degree of freedom is left to estimate sigma from"
     return {
@@ -137,9 +139,15 @@ def statistics_rows(tree: xr.DataTree) -> list[tuple[str, str]]:
     """What the statistics are called, and what they are; a row without a name goes on with the one above."""
     group = group_of(tree, "statistics")
     number = {str(name): float(value) for name, value in group.data_vars.items() if value.ndim == 0}
-    rows = [("sum of squared weighted residuals", _measure(group["ssr"]))]
+    loss = str(tree.attrs.get("loss", ""))
+    rows = [("sum of the loss" if loss else "sum of squared weighted residuals", _measure(group["ssr"]))]
+    if loss:
+        given = (
+            "given sigma" if tree.attrs["sigma_meaning"] == "trusted" else f"{_measure(group['robust_scale'])}, from the median residual"
+        )
+        rows += [("robust loss", f"{loss} (in units of {given})"), ("", "chi-square and its p-value do not judge a robust fit")]
     if tree.attrs["sigma_meaning"] == "estimated":
-        rows.append(("standard deviation of the residuals", _measure(group["s"])))
+        rows.append((f"standard deviation of the residuals{' (median)' if loss else ''}", _measure(group["s"])))
     if math.isfinite(number["chi_square"]):
         text = f"{significant(number['chi_square'], 5)}, reduced {significant(number['reduced_chi_square'], 4)}"
         rows.append(("chi-square", text + (f", {probability(number['p_value'])}" if math.isfinite(number["p_value"]) else "")))

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import xarray as xr
 
+from kinetix.report.outliers import outlier_rows
 from kinetix.report.rows import Setting, correlated_pairs, parameter_rows, response_rows, settings, statistics_rows
 from kinetix.report.starts import start_sentences
 from kinetix.report.summary import failed_experiments, lines, provenance
@@ -38,7 +39,7 @@ def text_report(tree: xr.DataTree) -> str:
     The fit converged after ... iterations: 1 parameter from 3 observations...
     """
     require_fit(tree)
-    sections = (_head, _parameters, _warnings, _starts, _data, _statistics, _correlations, _origin, _supplement)
+    sections = (_head, _parameters, _warnings, _outliers, _starts, _data, _statistics, _correlations, _origin, _supplement)
     written = [list(section(tree)) for section in sections]
     return "\n\n".join("\n".join(section) for section in written if section) + "\n"
 
@@ -70,6 +71,18 @@ def _warnings(tree: xr.DataTree) -> Iterator[str]:
     for number, sentence in enumerate(sentences, start=1):
         mark = f"  {number}. "
         yield from _wrapped(sentence, first=mark, rest=" " * len(mark))
+
+
+def _outliers(tree: xr.DataTree) -> Iterator[str]:
+    rows = outlier_rows(tree)
+    if not rows:
+        return
+    yield "Values that count less than half"
+    header, right = ("Experiment", "time", "response", "observed", "predicted", "unit", "weight"), (1, 3, 4, 6)
+    if not any(row.time for row in rows):
+        rows, header, right = [(row.experiment, *row[2:]) for row in rows], (header[0], *header[2:]), (2, 3, 5)
+    table = _table(header, rows, right=right)
+    yield from (f"  {line}" for line in table)
 
 
 def _starts(tree: xr.DataTree) -> Iterator[str]:

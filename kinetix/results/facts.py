@@ -103,8 +103,8 @@ class RobustFacts:
 
     `constant` is the loss's in standard deviations, `shape` the degrees of freedom of student_t (NaN of others), `scale` the standard
     deviation of weighted residuals that it was used with: 1 where sigma is known (`scale_known`), else found from the residuals.
-    `residual_scale` is that of the residuals at the end in any case. `weights` are psi(r)/r: 1 where a value counts as in least squares, NaN
-    where nothing was measured. `covariance` names the formula of the errors.
+    `residual_scale` is that of the residuals at the end in any case. `weights` are psi(r)/r: 1 where a value counts as in least squares,
+    NaN where nothing was measured. `covariance` names the formula of the errors.
     """
 
     loss: str

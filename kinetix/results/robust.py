@@ -38,15 +38,14 @@ def outlier_sentences(facts: FitFacts) -> Iterator[str]:
         return
     named = [f"{where(facts, i, j, r)} (weight {robust.weights[i, j, r]:.2g})" for i, j, r in places[:MOST_TOLD]]
     more = f" and {len(places) - MOST_TOLD} more" if len(places) > MOST_TOLD else ""
-    verb = "counts" if len(places) == 1 else "count"
+    verb, them = ("counts", "it") if len(places) == 1 else ("count", "them")
     yield (
-        f"{count(len(places), 'value')} {verb} less than half, because the model misses {'it' if len(places) == 1 else 'them'} by far: "
-        f"{listing(named, MOST_TOLD)}{more}. Look at {'it' if len(places) == 1 else 'them'}: a slip is to be corrected or left out, but where "
-        "nothing is wrong with the reading, the model is."
+        f"{count(len(places), 'value')} {verb} less than half, because the model misses {them} by far: {listing(named, MOST_TOLD)}{more}."
+        f" Look at {them}: a slip is to be corrected or left out, but where nothing is wrong with the reading, the model is."
     )
 
 
 def where(facts: FitFacts, i: int, j: int, r: int) -> str:
-    """A value by its place: `A of run3 at t = 5 min`."""
+    """A value by its place: `A of 'run3' at t = 5 min`."""
     time = f" at t = {plain(float(facts.time_unit.from_si(facts.times_si[i, j])), 6)} {facts.time_unit.text}" if facts.time_unit else ""
-    return f"{facts.responses[r]} of {facts.experiments[i]}{time}"
+    return f"{facts.responses[r]} of '{facts.experiments[i]}'{time}"

@@ -116,7 +116,7 @@ def _robust_quality(facts: FitFacts, robust: RobustFacts) -> str:
     if facts.sigma_meaning == "estimated":
         units = {unit_text(unit) for unit in facts.response_units}
         size = _amount_reported(robust.residual_scale, facts.response_units[0], 2) if len(units) == 1 else plain(robust.residual_scale, 2)
-    return f"With the robust loss ({loss_text(robust)}) {counted}; the others scatter by {size} (median)."
+    return f"With the robust loss ({loss_text(robust)}) {counted}; the residuals scatter by {size} (median)."
 
 
 def _not_converged(facts: FitFacts) -> Iterator[str]:
@@ -266,7 +266,7 @@ def _robust_without_errors(facts: FitFacts) -> Iterator[str]:
     free = ~facts.fixed & (np.array(facts.at_bound) == "") & np.isfinite(np.diag(facts.correlation))
     if facts.robust is not None and facts.dof > 0 and free.any() and not np.isfinite(facts.stderr_si[free]).any():
         yield (
-            f"The {facts.robust.loss} loss leaves no standard errors: most residuals are so large that it falls off there (or none is left). "
+            f"The {facts.robust.loss} loss leaves no standard errors: most residuals lie where it falls off (or none is left). "
             "Take a larger scale of the loss, or look at sigma and the model."
         )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -28,7 +29,7 @@ def parse_loss(written: object, where: str = "[fit] loss") -> Loss | None:
     >>> parse_loss({"type": "huber", "scale": 2.0})
     Loss(name='huber', constant=2.0, unit=1.0, shape=4.0)
     """
-    table = written if isinstance(written, Mapping) else {} if written is None else {"type": written}
+    table: Mapping[str, Any] = written if isinstance(written, Mapping) else {} if written is None else {"type": written}
     if written is None:
         return None
     problems = Problems()

@@ -52,7 +52,7 @@ def robust_search(
     multistart: Multistart,
     on_start: Callable[[Done], None] | None,
 ) -> Found:
-    """The minimum of a robust loss, at the scale of the residuals: 1 where sigma is trusted, else their median size, found with the minimum.
+    """The minimum of a robust loss at the scale of the residuals: 1 where sigma is trusted, else their median size there.
 
     First least squares, with all that a search does about starts; then the loss from there and from the start, at a scale that is wide
     first. Of the two ends the better one is kept. Where there were several starts, the loss is then minimised from all of them.
@@ -66,8 +66,8 @@ def robust_search(
     count = int(np.count_nonzero(problem.weights))
     if not scale_known(problem) and count < len(problem.table.free) + 2:
         raise ParameterError(
-            f"A {problem.loss and problem.loss.name} loss needs the scatter of the residuals, and {count} values for {len(problem.table.free)}"
-            ' parameters do not show it. Give a sigma with [fit] sigma = "trusted", or remove [fit] loss.'
+            f"A robust loss needs the scatter of the residuals, and {count} values for {len(problem.table.free)} parameters do not show it."
+            ' Give a sigma with [fit] sigma = "trusted", or remove [fit] loss.'
         )
     begun = time.perf_counter()
 

@@ -155,8 +155,8 @@ class FitSection(_Section):
     max_seconds: float | None = Field(default=None, gt=0, description="time limit of all starts together, s; the best point so far is kept")
     loss: Any = Field(
         default=None,
-        description='robust loss in place of squares, so that a gross error counts for little: "huber", "soft_l1", "cauchy" or "student_t", or'
-        ' { type = "huber", scale = 1.345 } in standard deviations; default: least squares',
+        description='robust loss in place of squares, so that a gross error counts for little: "huber", "soft_l1", "cauchy" or'
+        ' "student_t", or { type = "huber", scale = 1.345 } in standard deviations; default: least squares',
     )
     starts: int | None = Field(
         default=None, gt=0, description="from how many starts an optimum is looked for; the given start is the first"

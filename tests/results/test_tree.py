@@ -11,7 +11,17 @@ from kinetix.results import VARIABLES, Condition, FitFacts, branches_dataset, fi
 from kinetix.results.schema import ATTRIBUTES
 from kinetix.status import Status
 from kinetix.units import parse_unit
-from tests.results.examples import TRUE, autocatalytic_tank, batch, simulated_batch, simulated_tank, single_facts, steady_facts, timed_facts
+from tests.results.examples import (
+    TRUE,
+    autocatalytic_tank,
+    batch,
+    robust_facts,
+    simulated_batch,
+    simulated_tank,
+    single_facts,
+    steady_facts,
+    timed_facts,
+)
 
 LISTED = {(row.group, row.name): row for row in VARIABLES}
 
@@ -26,6 +36,7 @@ EVERY = {
     "single": single_facts(),
     "steady": steady_facts(),
     "points": with_points(timed_facts()),
+    "robust": robust_facts(timed_facts()),
 }
 TREES = {name: fit_tree(facts) for name, facts in EVERY.items()} | {
     "simulated batch": simulation_tree(simulated_batch()),
