@@ -124,6 +124,8 @@ def sigma_sentence(tree: xr.DataTree) -> str:
     number = int(group_of(tree, "statistics")["dof"])
     dof = f"{count(number, 'degree')} of freedom"
     s = float(group_of(tree, "statistics")["s"])
+    if tree.attrs["sigma_meaning"] == "modelled":
+        return f"{tree.attrs['errors']}: intervals use the normal quantile"
     if tree.attrs.get("errors"):
         return f"{tree.attrs['errors']}, t with {dof}"
     if number <= 0 and tree.attrs["sigma_meaning"] != "trusted":
@@ -146,6 +148,9 @@ def statistics_rows(tree: xr.DataTree) -> list[tuple[str, str]]:
             "given sigma" if tree.attrs["sigma_meaning"] == "trusted" else f"{_measure(group['robust_scale'])}, from the median residual"
         )
         rows += [("robust loss", f"{loss} (in units of {given})"), ("", "chi-square and its p-value do not judge a robust fit")]
+    if tree.attrs["sigma_meaning"] == "modelled":
+        rows.append(("log-likelihood, in the units of the data", significant(number["log_likelihood"], 8)))
+        rows.append(("bias of the estimated sigmas", f"too small by about the factor {number['sigma_bias']:.3g}"))
     if tree.attrs["sigma_meaning"] == "estimated":
         rows.append((f"standard deviation of the residuals{' (median)' if loss else ''}", _measure(group["s"])))
     if math.isfinite(number["chi_square"]):

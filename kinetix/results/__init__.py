@@ -1,7 +1,18 @@
 """Labelled results: one schema table of every variable, the facts of a fit, and the DataTree built from both."""
 
 from kinetix.results.branches import branches_dataset
-from kinetix.results.facts import BranchFacts, Condition, Curve, Dense, Derived, FitFacts, RobustFacts, SimulationFacts, StartFacts
+from kinetix.results.facts import (
+    BranchFacts,
+    Condition,
+    Curve,
+    Dense,
+    Derived,
+    FitFacts,
+    NoiseFacts,
+    RobustFacts,
+    SimulationFacts,
+    StartFacts,
+)
 from kinetix.results.residuals import standardised_residuals
 from kinetix.results.schema import VARIABLES, Variable
 from kinetix.results.tree import fit_tree, group_of, simulation_tree
@@ -15,6 +26,7 @@ __all__ = [
     "Dense",
     "Derived",
     "FitFacts",
+    "NoiseFacts",
     "RobustFacts",
     "SimulationFacts",
     "StartFacts",

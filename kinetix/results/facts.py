@@ -117,6 +117,20 @@ class RobustFacts:
     covariance: str
 
 
+@dataclass(frozen=True)
+class NoiseFacts:
+    """What a fit says that estimates standard deviations with the parameters.
+
+    `log_likelihood` is of all values in the units of the data, `modelled` the number of values whose sigma is estimated, `bias` about the
+    factor by which such a sigma comes out too small, sqrt(1 - p/n), p the other parameters. `errors` says what the errors come from.
+    """
+
+    log_likelihood: float
+    modelled: int
+    bias: float
+    errors: str
+
+
 @dataclass(frozen=True, eq=False)
 class FitFacts:
     """Everything a fit found: P parameters, E experiments, T times (one for steady states), R responses.
@@ -124,9 +138,10 @@ class FitFacts:
     `mask` (E, T, R) is True where a value was measured and used. `weights_si` (E, T, R) are 1/sigma, or 1 per unit of the data column
     where no sigma is given. `weighted_residuals` (E, T, R) are (observed - predicted) times
     weight, as in the objective: dimensionless where sigma was given, in the data columns' units otherwise. `sigma_meaning` is
-    "trusted", "scaled" or "estimated"; `s` is the factor on sigma where it is scaled, and the standard deviation of the residuals
-    where it is estimated. `scales` are "log" or "linear", `at_bound` is "", "lower" or "upper", bounds that do not exist are
-    infinite, `interval_si` (P, 2) holds the ends of the 95 % interval. `n_parameters` counts estimated parameters only.
+    "trusted", "scaled", "estimated" (from the residuals) or "modelled" (with the parameters); `s` is the factor on sigma where it is
+    scaled, and the standard deviation of the residuals where it is estimated. `scales` are "log" or "linear", `at_bound` is "", "lower" or
+    "upper", bounds that do not exist are infinite, `interval_si` (P, 2) holds the ends of the 95 % interval. `n_parameters` counts
+    estimated parameters only.
     `time_unit` is None where nothing depends on time (then T is 1). `experiment_steps` are solver steps and `experiment_reached_si`
     the times up to which experiments were followed, 0 where nothing was integrated; `experiment_why` is empty, or says of each
     experiment why its integration failed, "" where it did not. `history` is the objective after each iteration.
@@ -198,6 +213,7 @@ class FitFacts:
     arrhenius: tuple[Curve, ...] = ()
     starts: StartFacts | None = None
     robust: RobustFacts | None = None
+    noise: NoiseFacts | None = None
     model: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()

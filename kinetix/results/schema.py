@@ -73,7 +73,7 @@ VARIABLES: tuple[Variable, ...] = (
     Variable("predictions", "t", ("experiment", "time"), "time", "time"),
     Variable("predictions", "observed", _ETR, "response", "measured value"),
     Variable("predictions", "predicted", _ETR, "response", "value predicted with the estimates"),
-    Variable("predictions", "sigma", _ETR, "response", "given standard deviation of the measured value"),
+    Variable("predictions", "sigma", _ETR, "response", "standard deviation of the measured value, given or estimated with the parameters"),
     Variable("predictions", "weight", _ETR, "1/response", "weight of the residual in the objective: 1/sigma, or 1 where no sigma is given"),
     Variable("predictions", "residual", _ETR, "response", "observed - predicted"),
     Variable("predictions", "weighted_residual", _ETR, "objective", "observed - predicted, weighted as in the objective"),
@@ -103,6 +103,8 @@ VARIABLES: tuple[Variable, ...] = (
     Variable(
         "statistics", "robust_scale", (), "objective", "standard deviation of the weighted residuals that a robust loss was used with"
     ),
+    Variable("statistics", "log_likelihood", (), "1", "ln of the likelihood, values in the units of the data"),
+    Variable("statistics", "sigma_bias", (), "1", "about the factor by which estimated standard deviations come out too small"),
     Variable("statistics", "chi_square", (), "1", "chi-square of the residuals over the given sigma"),
     Variable("statistics", "reduced_chi_square", (), "1", "chi-square per degree of freedom"),
     Variable("statistics", "p_value", (), "1", "probability of a chi-square at least this large if model and sigma are right"),
@@ -195,7 +197,7 @@ ATTRIBUTES: dict[str, str] = {
     "status_label": "status of the fit in words",
     "message": "why the estimator stopped",
     "verdict": "the fit in one to three sentences",
-    "sigma_meaning": "trusted, scaled or estimated",
+    "sigma_meaning": "trusted, scaled, estimated (from the residuals) or modelled (estimated with the parameters)",
     "loss": "the robust loss that was minimised, with its numbers; empty for least squares",
     "errors": "the formula of the standard errors where it is not that of least squares",
     "warnings": "reasons to doubt the fit, one per line",

@@ -190,7 +190,7 @@ def _root_attributes(facts: FitFacts) -> dict[str, str | int | float]:
         "verdict": verdict(facts),
         "sigma_meaning": facts.sigma_meaning,
         "loss": "" if facts.robust is None else loss_text(facts.robust),
-        "errors": "" if facts.robust is None else facts.robust.covariance,
+        "errors": _errors(facts),
         "warnings": "\n".join(dict.fromkeys((*warn_sentences(facts), *facts.warnings))),
         "null_directions": "\n".join(facts.null_directions),
         "notes": "\n".join(facts.notes),
@@ -198,6 +198,12 @@ def _root_attributes(facts: FitFacts) -> dict[str, str | int | float]:
         "supplement": facts.supplement,
         **facts.provenance,
     }
+
+
+def _errors(facts: FitFacts) -> str:
+    if facts.noise is not None:
+        return facts.noise.errors
+    return "" if facts.robust is None else facts.robust.covariance
 
 
 def _parameters(facts: FitFacts) -> xr.Dataset:
@@ -309,6 +315,8 @@ def _statistics(facts: FitFacts) -> xr.Dataset:
     }
     if facts.robust is not None:
         values["robust_scale"] = float(facts.robust.scale)
+    if facts.noise is not None:
+        values |= {"log_likelihood": float(facts.noise.log_likelihood), "sigma_bias": float(facts.noise.bias)}
     return dataset("statistics", values, {"objective": _objective_unit(facts), "objective^2": _objective_unit(facts, squared=True)})
 
 

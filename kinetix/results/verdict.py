@@ -32,6 +32,9 @@ COMPUTED = 1e-6
 """Share of the measured values (in the norm of the objective) below which residuals are no scatter: nothing is measured as closely, and
 tables of computed values have about six digits."""
 
+SMALL_SIGMA = 0.9
+"""Factor of the bias of an estimated sigma below which it is told."""
+
 RANGE_RATIO = 10.0
 LARGE_RELATIVE_ERROR = 0.5
 MANY_TIMES = 10.0
@@ -73,6 +76,7 @@ def warn_sentences(facts: FitFacts) -> list[str]:
         *_surprising_chi_square(facts),
         *outlier_sentences(facts),
         *_robust_without_errors(facts),
+        *_biased_sigma(facts),
         *_computed(facts),
         *_worse_than_the_mean(facts),
         *_unweighted_ranges(facts),
@@ -98,8 +102,10 @@ def _quality(facts: FitFacts) -> str:
     if facts.sigma_meaning == "scaled":
         return f"The residuals are {facts.s:.3g} times the given sigma, and the errors are scaled by that."
     parts = []
+    if facts.noise is not None:
+        parts.append(f"The scatter was estimated with the parameters (log-likelihood {facts.noise.log_likelihood:.6g})")
     units = {unit_text(unit) for unit in facts.response_units}
-    if len(units) == 1 and np.isfinite(facts.s):
+    if facts.noise is None and len(units) == 1 and np.isfinite(facts.s):
         parts.append(f"the residuals scatter by {_amount_reported(facts.s, facts.response_units[0], 2)}")
     if np.isfinite(facts.r_squared).any():
         lowest = int(np.nanargmin(facts.r_squared))
@@ -268,6 +274,14 @@ def _robust_without_errors(facts: FitFacts) -> Iterator[str]:
         yield (
             f"The {facts.robust.loss} loss leaves no standard errors: most residuals lie where it falls off (or none is left). "
             "Take a larger scale of the loss, or look at sigma and the model."
+        )
+
+
+def _biased_sigma(facts: FitFacts) -> Iterator[str]:
+    if facts.noise is not None and facts.noise.bias < SMALL_SIGMA:
+        yield (
+            f"Standard deviations of maximum likelihood come out too small where the parameters are many: here by about the factor "
+            f"{facts.noise.bias:.2g}, and errors and intervals with them. Measure more, or give a sigma that is known."
         )
 
 

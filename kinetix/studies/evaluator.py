@@ -18,6 +18,7 @@ from kinetix.padding import padded
 from kinetix.parameters import Coordinates
 from kinetix.precision import float64
 from kinetix.simulation import Model, Prediction, predict
+from kinetix.studies.noise import Spread
 from kinetix.studies.problem import Problem
 
 
@@ -55,10 +56,13 @@ class Evaluator:
             self.observed = jax.device_put(_filled(_filled(problem.observed, times, 1), lanes, 0))
             self.weights = jax.device_put(_zeros(problem.weights, lanes, times))
             self.loss = _numbers(problem.loss)
-            block = lanes_per_block(lanes, times * problem.observed.shape[2])
+            self.spread = None if problem.noise is None else jax.device_put(Spread(problem.table.coordinates(), problem.noise))
+            block = lanes_per_block(lanes, times * problem.observed.shape[2] * (1 if self.spread is None else 2))
             theta = _theta(problem.table.free_start())
             began = time.perf_counter()
-            lowered = evaluate.lower(predict_free, self.model, theta, self.lanes, self.observed, self.weights, block, self.loss)
+            lowered = evaluate.lower(
+                predict_free, self.model, theta, self.lanes, self.observed, self.weights, block, self.loss, self.spread
+            )
             self.trace_seconds = time.perf_counter() - began
             began = time.perf_counter()
             self.compiled = lowered.compile()
@@ -66,13 +70,16 @@ class Evaluator:
 
     def _run(self, theta: np.ndarray, lanes: Mapping[str, Any]) -> Evaluation:
         with float64():
-            return self.compiled(self.model, _theta(theta), lanes, self.observed, self.weights, self.loss)
+            return self.compiled(self.model, _theta(theta), lanes, self.observed, self.weights, self.loss, self.spread)
 
     def of(self, problem: Problem) -> Evaluator:
-        """The same program with the loss of a problem that differs in nothing else."""
+        """The same program with the loss, the weights and the noise of a problem that differs in nothing else."""
         other = copy.copy(self)
         with float64():
             other.loss = _numbers(problem.loss)
+            if problem.noise is not None:
+                other.weights = jax.device_put(_zeros(problem.weights, *self.weights.shape[:2]))
+                other.spread = jax.device_put(Spread(problem.table.coordinates(), problem.noise))
         return other
 
     def with_unit(self, unit: float) -> Evaluator:
