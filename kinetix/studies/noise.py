@@ -144,7 +144,7 @@ def started(
 ) -> tuple[ParameterTable, np.ndarray]:
     """The table with starts and least values of the standard deviations, and the weights 1/sigma at the start (lane, time, response)."""
     parameters = list(table.parameters)
-    for r in np.flatnonzero(noise.estimated):
+    for r in np.flatnonzero(noise.estimated).tolist():
         used = weights[..., r] > 0
         values = observed[..., r][used]
         # a temperature in degC, an absorbance about 1: what differs counts, where anything does
@@ -173,9 +173,15 @@ def held(table: ParameterTable, noise: NoiseModel) -> ParameterTable:
     return ParameterTable(tuple(replace(p, lower=p.start, upper=p.start) if i in kept else p for i, p in enumerate(table.parameters)))
 
 
+def known(table: ParameterTable, noise: NoiseModel) -> ParameterTable:
+    """The table with the standard deviations known: no coordinates at all."""
+    kept = set(noise.positions.tolist())
+    return ParameterTable(tuple(replace(p, fixed=True) if i in kept else p for i, p in enumerate(table.parameters)))
+
+
 def notes(noise: NoiseModel, responses: Sequence[str]) -> Iterator[tuple[int, str]]:
     """Of each parameter of the noise what it is."""
-    for r in np.flatnonzero(noise.estimated):
+    for r in np.flatnonzero(noise.estimated).tolist():
         if noise.constant_at[r] >= 0:
             yield int(noise.constant_at[r]), f"standard deviation of {responses[r]}"
         if noise.relative_at[r] >= 0:

@@ -204,7 +204,7 @@ class Study(_Section):
     noise: dict[str, Any] = Field(
         default_factory=dict,
         description='standard deviation of each response: "0.01 mol/L", or { relative = "5 %" } of the value, or both (squares added): '
-        '{ relative = "5 %", constant = "0.001 mol/L" }',
+        '{ relative = "5 %", constant = "0.001 mol/L" }; {} in the place of the whole or of a part is estimated with the parameters',
     )
     data: DataSection | None = None
     model: dict[str, str] = Field(default_factory=dict, description="explicit model in place of reactions and reactor")

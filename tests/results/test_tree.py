@@ -7,7 +7,7 @@ import pytest
 import xarray as xr
 
 from kinetix.io import read_tree, write_tree
-from kinetix.results import VARIABLES, Condition, FitFacts, branches_dataset, fit_tree, simulation_tree
+from kinetix.results import VARIABLES, Condition, FitFacts, NoiseFacts, branches_dataset, fit_tree, simulation_tree
 from kinetix.results.schema import ATTRIBUTES
 from kinetix.status import Status
 from kinetix.units import parse_unit
@@ -37,6 +37,7 @@ EVERY = {
     "steady": steady_facts(),
     "points": with_points(timed_facts()),
     "robust": robust_facts(timed_facts()),
+    "likelihood": replace(timed_facts(), sigma_meaning="modelled", noise=NoiseFacts(81.2, 31, 0.97, "maximum likelihood")),
 }
 TREES = {name: fit_tree(facts) for name, facts in EVERY.items()} | {
     "simulated batch": simulation_tree(simulated_batch()),
