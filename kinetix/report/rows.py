@@ -156,6 +156,15 @@ def statistics_rows(tree: xr.DataTree) -> list[tuple[str, str]]:
     if math.isfinite(number["chi_square"]):
         text = f"{significant(number['chi_square'], 5)}, reduced {significant(number['reduced_chi_square'], 4)}"
         rows.append(("chi-square", text + (f", {probability(number['p_value'])}" if math.isfinite(number["p_value"]) else "")))
+    if "pure_error" in group:
+        number_of = f"{count(int(number['replicate_points']), 'point')} measured more than once, {number['replicate_values']:.0f} values"
+        freedom = count(int(number["pure_error_dof"]), "degree")
+        rows.append(("replicates (all conditions equal)", number_of))
+        rows.append(("scatter between replicates", f"{_measure(group['pure_error'])}, {freedom} of freedom"))
+    if math.isfinite(number.get("lack_of_fit_F", math.nan)):
+        freedom = f"{number['lack_of_fit_dof']:.0f} and {number['pure_error_dof']:.0f} degrees of freedom"
+        tested = f"F = {significant(number['lack_of_fit_F'], 4)} with {freedom}, {probability(number['lack_of_fit_p'])}"
+        rows.append(("lack of fit", tested))
     rows.append(("degrees of freedom", f"{number['dof']:.0f}"))
     rows.append(("errors and intervals", sigma_sentence(tree)))
     parameters = group_of(tree, "parameters")

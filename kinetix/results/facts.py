@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from kinetix.analyses.lack_of_fit import LackOfFit
 from kinetix.status import Status
 from kinetix.units import Unit
 
@@ -149,7 +150,8 @@ class FitFacts:
     and `import_`, `trace_`, `compile_`, `run_seconds`.
     `null_directions` are sentences about combinations of parameters that change nothing, `without_effect` names the parameters that
     change nothing by themselves. `model` says what was fitted, a line each, its columns separated by tabs: the name of a reaction, its
-    equation and its rate as computed; or something else and what it is. `supplement` is text of a command that stands below the report.
+    equation and its rate as computed; or something else and what it is. `replicates` is the test of lack of fit, None where
+    nothing was measured twice. `supplement` is text of a command that stands below the report.
     `parameter_notes` is empty, or says of each parameter what must be known to use it: the temperature at which it holds.
     """
 
@@ -214,6 +216,7 @@ class FitFacts:
     starts: StartFacts | None = None
     robust: RobustFacts | None = None
     noise: NoiseFacts | None = None
+    replicates: LackOfFit | None = None
     model: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()

@@ -315,6 +315,17 @@ def _statistics(facts: FitFacts) -> xr.Dataset:
     }
     if facts.robust is not None:
         values["robust_scale"] = float(facts.robust.scale)
+    if facts.replicates is not None:
+        found = facts.replicates
+        values |= {
+            "replicate_points": found.points,
+            "replicate_values": found.values,
+            "pure_error": found.pure_error,
+            "pure_error_dof": found.pure_dof,
+            "lack_of_fit_dof": found.lack_dof,
+            "lack_of_fit_F": found.F,
+            "lack_of_fit_p": found.p_value,
+        }
     if facts.noise is not None:
         values |= {"log_likelihood": float(facts.noise.log_likelihood), "sigma_bias": float(facts.noise.bias)}
     return dataset("statistics", values, {"objective": _objective_unit(facts), "objective^2": _objective_unit(facts, squared=True)})

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from kinetix.analyses.lack_of_fit import LackOfFit
 from kinetix.constants import GAS_CONSTANT
 from kinetix.results.facts import FitFacts, RobustFacts
 from kinetix.results.phrases import correlation, count, how_ended, listing, near_one, plain, probability
@@ -42,7 +43,7 @@ MANY_TIMES = 10.0
 
 
 def verdict(facts: FitFacts) -> str:
-    """One to three sentences: whether the fit ended well, how well it describes the data, what stands in the way of believing it."""
+    """A few sentences: whether the fit ended well, how well it describes the data, what stands in the way of believing it."""
     counts = f"{count(facts.n_parameters, 'parameter')} from {count(facts.n_observations, 'observation')}"
     if not facts.status.ok:
         return (
@@ -56,6 +57,8 @@ def verdict(facts: FitFacts) -> str:
     quality = _quality(facts)
     if quality:
         sentences.append(quality)
+    if facts.replicates is not None:
+        sentences.append(_between_replicates(facts, facts.replicates))
     held = [name for name, side in zip(facts.parameter_names, facts.at_bound, strict=True) if side]
     if held:
         sentences.append(f"{listing(held)} ended on a bound.")
@@ -77,6 +80,7 @@ def warn_sentences(facts: FitFacts) -> list[str]:
         *outlier_sentences(facts),
         *_robust_without_errors(facts),
         *_biased_sigma(facts),
+        *_lack_of_fit(facts),
         *_computed(facts),
         *_worse_than_the_mean(facts),
         *_unweighted_ranges(facts),
@@ -113,6 +117,36 @@ def _quality(facts: FitFacts) -> str:
         parts.append(f"{which} {near_one(facts.r_squared[lowest])}")
     sentence = ", ".join(parts)
     return f"{sentence[:1].upper()}{sentence[1:]}." if sentence else ""
+
+
+def _between_replicates(facts: FitFacts, found: LackOfFit) -> str:
+    scatter = f"The scatter between replicates is {_scatter(facts, found.pure_error)}"
+    return f"{scatter}; lack of fit F = {plain(found.F, 3)}, {probability(found.p_value)}." if np.isfinite(found.F) else f"{scatter}."
+
+
+def _scatter(facts: FitFacts, size: float) -> str:
+    """A standard deviation in the units of the objective."""
+    if facts.sigma_meaning == "estimated":
+        return _amount_reported(size, facts.response_units[0], 2)
+    return f"{plain(size, 2)} times the given sigma"
+
+
+def _lack_of_fit(facts: FitFacts) -> Iterator[str]:
+    found = facts.replicates
+    if found is None or list(_computed(facts)):
+        return
+    if found.p_value < DOUBTFUL_P:
+        doubt = "is wrong somewhere" if found.p_value < REFUTED_P else "may be wrong somewhere"
+        yield (
+            f"Lack of fit: the model misses the means of the replicates by more than these scatter (F = {plain(found.F, 3)} with "
+            f"{found.lack_dof} and {found.pure_dof} degrees of freedom, {probability(found.p_value)}). It {doubt}: look at the residuals "
+            "for a pattern."
+        )
+    if found.pure_ssr == 0:
+        yield (
+            f"The replicates ({found.values} values) are exactly equal. Copies of one reading are no repetitions, yet count as such: leave "
+            "them out."
+        )
 
 
 def _robust_quality(facts: FitFacts, robust: RobustFacts) -> str:

@@ -30,6 +30,7 @@ from kinetix.studies.optima import relation
 from kinetix.studies.problem import Problem, conditions_without_effect, only_measured, temperatures
 from kinetix.studies.provenance import condition_columns
 from kinetix.studies.provenance import provenance as origin
+from kinetix.studies.replicates import replicate_test
 from kinetix.studies.robustness import robust_covariance, robust_facts, robust_search
 from kinetix.studies.searching import EXACT, NO_LIMITS, FitLimits, Found, Runs, failing, search
 from kinetix.studies.starting import AS_GIVEN, Multistart
@@ -259,6 +260,7 @@ def _facts(fitted: _Fitted, provenance: dict[str, Any]) -> FitFacts:
         starts=_starts(problem, fitted.found.runs),
         robust=robust,
         noise=noise,
+        replicates=replicate_test(problem, ssr, linear.rank),
         model=tuple("\t".join(row) for row in describe_model(problem)),
         notes=campaign.notes,
         warnings=(

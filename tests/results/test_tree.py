@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
+from kinetix.analyses.lack_of_fit import LackOfFit
 from kinetix.io import read_tree, write_tree
 from kinetix.results import VARIABLES, Condition, FitFacts, NoiseFacts, branches_dataset, fit_tree, simulation_tree
 from kinetix.results.schema import ATTRIBUTES
@@ -37,6 +38,7 @@ EVERY = {
     "steady": steady_facts(),
     "points": with_points(timed_facts()),
     "robust": robust_facts(timed_facts()),
+    "replicates": replace(timed_facts(), replicates=LackOfFit(3, 7, 0.01, 4, 0.02, 25, 1.2, 0.4)),
     "likelihood": replace(timed_facts(), sigma_meaning="modelled", noise=NoiseFacts(81.2, 31, 0.97, "maximum likelihood")),
 }
 TREES = {name: fit_tree(facts) for name, facts in EVERY.items()} | {

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from kinetix.analyses.lack_of_fit import LackOfFit
 from kinetix.constants import GAS_CONSTANT
 from kinetix.results import FitFacts, verdict, warn_sentences
 from kinetix.status import Status
@@ -262,3 +263,23 @@ def test_a_robust_loss_that_leaves_no_errors_says_so():
     facts = robust_facts(timed_facts())
     facts = replace(facts, robust=replace(facts.robust, weights=np.ones(facts.mask.shape)), stderr_si=np.full(2, np.nan))
     assert one_warning(facts).startswith("The student_t loss leaves no standard errors")
+
+
+@pytest.mark.parametrize(
+    ("p", "told"),
+    [
+        (0.4, ""),
+        (0.02, "0.02). It may be wrong somewhere: look at the residuals"),
+        (1e-5, "1e-05). It is wrong somewhere: look at the residuals"),
+    ],
+)
+def test_lack_of_fit_is_told_by_its_probability(p, told):
+    facts = replace(timed_facts(), replicates=LackOfFit(3, 7, 1e-4, 4, 0.02, 25, 3.2, p))
+    assert "The scatter between replicates is 0.005 mol/L; lack of fit F = 3.2, p = " in verdict(facts)
+    assert (told in one_warning(facts)) if told else warn_sentences(facts) == []
+
+
+def test_copies_are_no_replicates():
+    facts = replace(timed_facts(), replicates=LackOfFit(3, 6, 0.0, 3, 0.02, 25, np.nan, np.nan))
+    assert one_warning(facts).startswith("The replicates (6 values) are exactly equal.")
+    assert "The scatter between replicates is 0 mol/L." in verdict(facts)
