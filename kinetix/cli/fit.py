@@ -10,6 +10,7 @@ import typer
 from kinetix.cli.direct import Options, source_for, understood
 from kinetix.cli.messages import telling
 from kinetix.cli.options import (
+    Bootstrap,
     Columns,
     Conditions,
     Density,
@@ -17,6 +18,7 @@ from kinetix.cli.options import (
     Feed,
     Files,
     Ignore,
+    Influence,
     Initial,
     Json,
     Known,
@@ -25,6 +27,7 @@ from kinetix.cli.options import (
     MaxSeconds,
     Noise,
     Out,
+    Profile,
     Quiet,
     Reactions,
     ReactorType,
@@ -65,6 +68,9 @@ def fit(
     starts: StartNumber = None,
     seed: Seed = None,
     loss: Loss = None,
+    profile: Profile = None,
+    bootstrap: Bootstrap = None,
+    influence: Influence = None,
     device: Device = None,
 ) -> None:
     """Fit rate constants, activation energies and other parameters to data.
@@ -73,6 +79,7 @@ def fit(
     Examples:
       kinetix fit study.toml
       kinetix fit study.toml --starts 100
+      kinetix fit study.toml --profile --influence --bootstrap 1000
       kinetix fit run1.csv run2.csv --reaction "A -> B" --reactor batch \\
           --start r1.k="0.1 1/min" --initial A="1 mol/L" --initial B="0 mol/L" \\
           --write-study study.toml
@@ -102,7 +109,20 @@ def fit(
         assumed_reactions.update(source.study.get("reactions", {}))
         return source
 
-    wishes = Wishes(out or Path(f"{_name_of(files[0])}-fit"), as_json, quiet, max_iterations, max_seconds, device, starts, seed, loss)
+    wishes = Wishes(
+        out or Path(f"{_name_of(files[0])}-fit"),
+        as_json,
+        quiet,
+        max_iterations,
+        max_seconds,
+        device,
+        starts,
+        seed,
+        profile,
+        bootstrap,
+        influence,
+        loss,
+    )
     with telling():
         facts, _ = fitted(read, wishes, began(context))
         answer(facts, wishes)

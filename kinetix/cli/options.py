@@ -40,9 +40,23 @@ StartNumber = Annotated[
         show_default=False,
     ),
 ]
+Profile = Annotated[
+    bool | None,
+    typer.Option("--profile/--no-profile", help="Profile likelihood of each estimated parameter.", show_default=False),
+]
+Bootstrap = Annotated[
+    int | None,
+    typer.Option("--bootstrap", min=0, metavar="N", help="N refits to drawn data, such as 1000; 0 for none.", show_default=False),
+]
+Influence = Annotated[
+    bool | None,
+    typer.Option("--influence/--no-influence", help="Refits without each experiment.", show_default=False),
+]
 Seed = Annotated[
     int | None,
-    typer.Option("--seed", min=0, metavar="N", help="Seed of starts that are spread or found. Default: 2026.", show_default=False),
+    typer.Option(
+        "--seed", min=0, metavar="N", help="Seed of starts that are spread or found, and of a bootstrap. Default: 2026.", show_default=False
+    ),
 ]
 Loss = Annotated[
     str | None,

@@ -40,6 +40,9 @@ class SearchProgress:
     def iteration(self, iteration: Iteration) -> None:
         self.say(f"{self.before}iteration {iteration.number}, sum of squares {iteration.ssr:.6g}")
 
+    def refit(self, what: str, done: int, total: int) -> None:
+        self.say(f"{what}: {done} of {total}")
+
     def start(self, done: Done) -> None:
         if done.total == 1:
             return

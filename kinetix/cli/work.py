@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from kinetix.experiments import Table
     from kinetix.results import FitFacts
-    from kinetix.studies import Multistart, Problem, Study
+    from kinetix.studies import Multistart, Problem, Study, Wanted
 
 
 @dataclass(frozen=True)
@@ -62,6 +62,9 @@ class Wishes:
     device: str | None = None
     starts: int | None = None
     seed: int | None = None
+    profile: bool | None = None
+    bootstrap: int | None = None
+    influence: bool | None = None
     loss: str | None = None
 
 
@@ -160,6 +163,8 @@ def fitted(read: Callable[[], Source], wishes: Wishes, since: float) -> tuple[Fi
                 on_iteration=shown.iteration,
                 multistart=_multistart(study, wishes),
                 on_start=shown.start,
+                wanted=_wanted(study, wishes),
+                on_refit=shown.refit,
                 study_text=source.text,
                 import_seconds=import_seconds,
                 device=device.device_kind,
@@ -175,6 +180,20 @@ def _multistart(study: Study, wishes: Wishes) -> Multistart:
     number = study.fit.starts if wishes.starts is None else wishes.starts
     seed = study.fit.seed if wishes.seed is None else wishes.seed
     return Multistart(number) if seed is None else Multistart(number, seed)
+
+
+def _wanted(study: Study, wishes: Wishes) -> Wanted:
+    """The analyses of a study, unless a wish says otherwise."""
+    from kinetix.studies import wanted_of
+
+    def chosen(said: Any, written: Any) -> Any:
+        return written if said is None else said
+
+    asked = study.fit
+    bootstrap = asked.bootstrap
+    if wishes.bootstrap is not None:
+        bootstrap = {**(bootstrap if isinstance(bootstrap, dict) else {}), "number": wishes.bootstrap}
+    return wanted_of(chosen(wishes.profile, asked.profile), bootstrap, chosen(wishes.influence, asked.influence))
 
 
 def answer(facts: FitFacts, wishes: Wishes, entries: Mapping[str, object] | None = None) -> None:

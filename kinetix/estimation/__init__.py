@@ -1,10 +1,12 @@
 """Bounded least squares that knows only residual functions: triangles, a trust region, and the host's loop.
 
-Many starts, too: see `multistart`. No chemistry and no names of parameters: a problem is a function theta -> triangle of [J r].
+Many starts, too: see `multistart`;
+and many fits near one optimum: see `refits`. No chemistry and no names of parameters: a problem is a function theta -> triangle of [J r].
 """
 
 from kinetix.estimation.driver import Evaluate, Iteration, Options, Outcome, evaluation, fit
 from kinetix.estimation.multistart import Done, Optima, alike, distinct_optima, fit_all, latin_hypercube
+from kinetix.estimation.refits import Refits, refit_all
 from kinetix.estimation.triangles import merge, triangle
 from kinetix.estimation.trust_region import Bounds, State, Tolerances, done, init, propose, update
 
@@ -16,6 +18,7 @@ __all__ = [
     "Optima",
     "Options",
     "Outcome",
+    "Refits",
     "State",
     "Tolerances",
     "alike",
@@ -28,6 +31,7 @@ __all__ = [
     "latin_hypercube",
     "merge",
     "propose",
+    "refit_all",
     "triangle",
     "update",
 ]

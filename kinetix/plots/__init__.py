@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING
 import xarray as xr
 
 from kinetix.plots.arrhenius import arrhenius
+from kinetix.plots.bootstrap import bootstrap
 from kinetix.plots.branches import branches
 from kinetix.plots.embedding import embedded
+from kinetix.plots.influence import influence
+from kinetix.plots.likelihood import likelihood
 from kinetix.plots.parity import parity
 from kinetix.plots.profiles import profiles
 from kinetix.plots.residuals import residuals
@@ -28,6 +31,9 @@ FIGURES: dict[str, Callable[[xr.DataTree], Figure | None]] = {
     "parity": parity,
     "residuals": residuals,
     "starts": starts,
+    "likelihood": likelihood,
+    "bootstrap": bootstrap,
+    "influence": influence,
 }
 """Name -> function that draws it, or gives None where it makes no sense for the result; in the order of a report."""
 
@@ -60,10 +66,13 @@ def figures(tree: xr.DataTree | xr.Dataset, names: Sequence[str] = tuple(FIGURES
 __all__ = [
     "FIGURES",
     "arrhenius",
+    "bootstrap",
     "branches",
     "caption_of",
     "embedded",
     "figures",
+    "influence",
+    "likelihood",
     "parity",
     "profiles",
     "residuals",

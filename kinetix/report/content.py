@@ -12,6 +12,7 @@ import xarray as xr
 
 from kinetix.report.numbers import alike, compared
 from kinetix.report.outliers import outlier_rows
+from kinetix.report.refits import influence_rows, influence_sentences, interval_rows, interval_sentences
 from kinetix.report.rows import correlated_pairs, parameter_rows, response_rows, settings, sigma_sentence, statistics_rows
 from kinetix.report.starts import optima_rows, start_sentences
 from kinetix.report.summary import failed_experiments, lines, provenance
@@ -156,6 +157,8 @@ def contents(tree: xr.DataTree, pictures: Sequence[Picture] = ()) -> Report:
         ("supplement", "In addition", _supplement),
         ("warnings", "Warnings", _warnings),
         ("outliers", "Outliers", _outliers),
+        ("intervals", "Intervals by refits", _intervals),
+        ("influence", "Influence", _influence),
         ("starts", "Starts", _starts),
         ("figures", "Figures", lambda _: iter(pictures)),
         ("model", "Model", _model),
@@ -224,6 +227,28 @@ def _parameters(tree: xr.DataTree) -> Iterator[Block]:
         return
     meaning = sigma_sentence(tree)
     yield Text(f"{meaning[:1].upper()}{meaning[1:]}. Each interval is for one parameter at a time.")
+
+
+def _intervals(tree: xr.DataTree) -> Iterator[Block]:
+    titles, rows = interval_rows(tree)
+    if rows:
+        yield _without_empty(Table(_heads(titles), tuple(rows)))
+    sentences = tuple(interval_sentences(tree))
+    if sentences:
+        yield Items(sentences)
+
+
+def _influence(tree: xr.DataTree) -> Iterator[Block]:
+    titles, rows = influence_rows(tree)
+    if not rows:
+        return
+    yield Text(" ".join(influence_sentences(tree)))
+    yield _without_empty(Table(_heads(titles), tuple(rows)))
+
+
+def _heads(titles: Sequence[str]) -> tuple[Column, ...]:
+    words = ("unit", "remark", "without")
+    return tuple(Column(title, "code" if title == "parameter" else "text" if title in words else "number") for title in titles)
 
 
 def _starts(tree: xr.DataTree) -> Iterator[Block]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import xarray as xr
@@ -24,8 +24,9 @@ def summary(tree: xr.DataTree) -> dict[str, Any]:
         A dictionary with `converged`, `status`, `objective`, `n_observations`, `n_parameters`, `parameters` (name -> value, unit,
         stderr, lower95, upper95, fixed, at_bound, note), `derived`, `correlation` (estimated parameters only), `sigma_meaning`,
         `loss` (None for least squares), `outliers` (values that count less than half in a robust loss), `statistics`,
-        `failed_experiments`, `starts` (None where there was one; else number, those that reached the best optimum, and the
-        distinct optima), `verdict`, `warnings`, `notes`, `provenance` and `version`. Values are in the user's
+        `failed_experiments`, `starts` (None where there was one; else number, those that reached the best optimum, and the distinct
+        optima), `profile` and `bootstrap` (None where not asked for; else the interval of each estimated parameter), `influence`
+        (distance by what was left out), `verdict`, `warnings`, `notes`, `provenance` and `version`. Values are in the user's
         units; `at_bound` is "lower", "upper" or None.
     """
     root = tree.attrs
@@ -48,6 +49,9 @@ def summary(tree: xr.DataTree) -> dict[str, Any]:
         "statistics": _statistics(tree),
         "failed_experiments": failed_experiments(tree),
         "starts": _starts(tree),
+        "profile": _intervals(tree, "likelihood", ("lower95", "upper95", "lower_end", "upper_end")),
+        "bootstrap": _intervals(tree, "bootstrap", ("mean", "stderr", "lower95", "upper95")),
+        "influence": _influence(tree),
         "warnings": lines(root, "warnings"),
         "notes": lines(root, "notes"),
         "provenance": provenance(tree),
@@ -138,6 +142,23 @@ def _starts(tree: xr.DataTree) -> dict[str, Any] | None:
             for i in range(group.sizes["optimum"])
         ],
     }
+
+
+def _intervals(tree: xr.DataTree, name: str, keys: Sequence[str]) -> dict[str, dict[str, Any]] | None:
+    """What a group says of each parameter; None where there is no such group."""
+    if name not in tree.children:
+        return None
+    group = group_of(tree, name)
+    return {
+        str(parameter): {key: _plain(group[key].values[i].item()) for key in keys} for i, parameter in enumerate(group["parameter"].values)
+    }
+
+
+def _influence(tree: xr.DataTree) -> dict[str, Any] | None:
+    if "influence" not in tree.children:
+        return None
+    group = group_of(tree, "influence")
+    return {str(label): _plain(distance) for label, distance in zip(group["left_out"].values, group["distance"].values, strict=True)}
 
 
 def _statistics(tree: xr.DataTree) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 import xarray as xr
 
 from kinetix.report.outliers import outlier_rows
+from kinetix.report.refits import influence_rows, influence_sentences, interval_rows, interval_sentences
 from kinetix.report.rows import Setting, correlated_pairs, parameter_rows, response_rows, settings, statistics_rows
 from kinetix.report.starts import start_sentences
 from kinetix.report.summary import failed_experiments, lines, provenance
@@ -39,7 +40,20 @@ def text_report(tree: xr.DataTree) -> str:
     The fit converged after ... iterations: 1 parameter from 3 observations...
     """
     require_fit(tree)
-    sections = (_head, _parameters, _warnings, _outliers, _starts, _data, _statistics, _correlations, _origin, _supplement)
+    sections = (
+        _head,
+        _parameters,
+        _intervals,
+        _warnings,
+        _outliers,
+        _starts,
+        _influence,
+        _data,
+        _statistics,
+        _correlations,
+        _origin,
+        _supplement,
+    )
     written = [list(section(tree)) for section in sections]
     return "\n\n".join("\n".join(section) for section in written if section) + "\n"
 
@@ -62,6 +76,22 @@ def _parameters(tree: xr.DataTree) -> Iterator[str]:
     table = _table(header, [row[:-1] for row in rows], right=(1, 2, 3, 4))
     yield table[0]
     yield from _with_remarks(table[1:], [row.remark for row in rows])
+
+
+def _intervals(tree: xr.DataTree) -> Iterator[str]:
+    titles, rows = interval_rows(tree)
+    if rows:
+        yield from _table(titles, rows, right=tuple(range(1, len(titles) - 1)))
+    for sentence in interval_sentences(tree):
+        yield from _wrapped(sentence, rest="  ")
+
+
+def _influence(tree: xr.DataTree) -> Iterator[str]:
+    titles, rows = influence_rows(tree)
+    for number, sentence in enumerate(influence_sentences(tree)):
+        yield from _wrapped(sentence, first="Influence: " if number == 0 else "  ", rest="  ")
+    if rows:
+        yield from (f"  {line}" for line in _table(titles, rows, right=tuple(range(1, len(titles) - 1))))
 
 
 def _warnings(tree: xr.DataTree) -> Iterator[str]:
@@ -152,7 +182,7 @@ def _origin(tree: xr.DataTree) -> Iterator[str]:
         parts.append(f"data {str(known['data_hash'])[:16]}")
     seconds = [
         f"{step} {known[key]:.2g} s"
-        for step in ("import", "trace", "compile", "run")
+        for step in ("import", "trace", "compile", "run", "refit")
         if isinstance(known.get(key := f"{step}_seconds"), float)
     ]
     if parts:

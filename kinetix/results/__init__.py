@@ -2,13 +2,16 @@
 
 from kinetix.results.branches import branches_dataset
 from kinetix.results.facts import (
+    BootstrapFacts,
     BranchFacts,
     Condition,
     Curve,
     Dense,
     Derived,
     FitFacts,
+    InfluenceFacts,
     NoiseFacts,
+    ProfileFacts,
     RobustFacts,
     SimulationFacts,
     StartFacts,
@@ -20,13 +23,16 @@ from kinetix.results.verdict import verdict, warn_sentences
 
 __all__ = [
     "VARIABLES",
+    "BootstrapFacts",
     "BranchFacts",
     "Condition",
     "Curve",
     "Dense",
     "Derived",
     "FitFacts",
+    "InfluenceFacts",
     "NoiseFacts",
+    "ProfileFacts",
     "RobustFacts",
     "SimulationFacts",
     "StartFacts",

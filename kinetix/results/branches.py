@@ -8,8 +8,8 @@ import numpy as np
 import xarray as xr
 
 from kinetix.results.facts import BranchFacts
+from kinetix.results.labels import common, dataset, reported, texts, time_text, with_meanings
 from kinetix.results.schema import unit_text
-from kinetix.results.tree import common, dataset, reported, texts, time_text, with_meanings
 
 
 def branches_dataset(facts: BranchFacts) -> xr.Dataset:

@@ -133,6 +133,58 @@ class NoiseFacts:
 
 
 @dataclass(frozen=True, eq=False)
+class ProfileFacts:
+    """Profile likelihoods of P parameters, N points each (NaN beyond a profile's own); values in SI.
+
+    `points_si` are the values of all P parameters along each profile, (P, N, P); `tau` and `ssr` (P, N) what they cost. `lower_end` and
+    `upper_end` say how each side ended, see `kinetix.analyses.profile.End`; where that is not "crossed", `interval_si` holds the last value
+    that was reached. `q` is |tau| at the ends of an interval.
+    """
+
+    parameter_names: tuple[str, ...]
+    units: tuple[Unit, ...]
+    points_si: Floats
+    tau: Floats
+    ssr: Floats
+    interval_si: Floats
+    lower_end: tuple[str, ...]
+    upper_end: tuple[str, ...]
+    q: float
+
+
+@dataclass(frozen=True, eq=False)
+class BootstrapFacts:
+    """Estimates of B data sets that could have been measured instead, P parameters; SI, NaN where a refit had no answer."""
+
+    kind: str
+    parameter_names: tuple[str, ...]
+    units: tuple[Unit, ...]
+    draws_si: Floats
+    ssr: Floats
+    status: tuple[Status, ...]
+    mean_si: Floats
+    stderr_si: Floats
+    interval_si: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class InfluenceFacts:
+    """Estimates without one experiment (or, of a single experiment, one time) each: L of them, P parameters; SI.
+
+    `shift` is the change of each parameter in its standard errors, (L, P); `distance` that of all together, in units of their joint
+    95 % region, (L,): 1 is its edge.
+    """
+
+    parameter_names: tuple[str, ...]
+    units: tuple[Unit, ...]
+    left_out: tuple[str, ...]
+    values_si: Floats
+    shift: Floats
+    distance: Floats
+    status: tuple[Status, ...]
+
+
+@dataclass(frozen=True, eq=False)
 class FitFacts:
     """Everything a fit found: P parameters, E experiments, T times (one for steady states), R responses.
 
@@ -217,6 +269,9 @@ class FitFacts:
     robust: RobustFacts | None = None
     noise: NoiseFacts | None = None
     replicates: LackOfFit | None = None
+    profile: ProfileFacts | None = None
+    bootstrap: BootstrapFacts | None = None
+    influence: InfluenceFacts | None = None
     model: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()

@@ -5,7 +5,7 @@
 | rule | `units` attribute |
 |---|---|
 | any unit text | that text; "1" is dimensionless |
-| `parameter`, `derived`, `response`, `constant` | the common unit, or "see coordinate ..." where the members differ |
+| `parameter`, `other_parameter`, `derived`, `response`, `constant` | the common unit, or "see coordinate ..." where the members differ |
 | `1/response` | reciprocal of the response's unit |
 | `product` | products of the parameters' units |
 | `objective`, `objective^2` | "1" where sigma was given, else the responses' common unit (and its square) |
@@ -143,6 +143,35 @@ VARIABLES: tuple[Variable, ...] = (
     Variable(
         "starts", "optimum_note", _O, "label", "how the optimum follows from the reported one: what is exchanged or mirrored, or empty"
     ),
+    Variable("likelihood", "parameter", _P, "label", "profiled parameter"),
+    Variable("likelihood", "unit", _P, "label", "unit of the parameter"),
+    Variable("likelihood", "other_parameter", ("other_parameter",), "label", "parameter, second axis"),
+    Variable("likelihood", "value", ("parameter", "point"), "parameter", "value at which the parameter was held"),
+    Variable(
+        "likelihood", "path", ("parameter", "point", "other_parameter"), "other_parameter", "values of all parameters along the profile"
+    ),
+    Variable("likelihood", "tau", ("parameter", "point"), "1", "signed root of the excess of the objective over s^2"),
+    Variable("likelihood", "objective", ("parameter", "point"), "objective^2", "objective with all others refitted"),
+    Variable("likelihood", "lower95", _P, "parameter", "lower end of the 95 % profile interval; the last value tried where it has none"),
+    Variable("likelihood", "upper95", _P, "parameter", "upper end of the 95 % profile interval; the last value tried where it has none"),
+    Variable("likelihood", "lower_end", _P, "label", "how the lower side ended: crossed, bound, open, failed or stopped"),
+    Variable("likelihood", "upper_end", _P, "label", "how the upper side ended: crossed, bound, open, failed or stopped"),
+    Variable("bootstrap", "parameter", _P, "label", "estimated parameter"),
+    Variable("bootstrap", "unit", _P, "label", "unit of the parameter"),
+    Variable("bootstrap", "draw_value", ("draw", "parameter"), "parameter", "estimate of the drawn data set; NaN where there is no answer"),
+    Variable("bootstrap", "objective", ("draw",), "objective^2", "objective of the drawn data set"),
+    Variable("bootstrap", "status", ("draw",), "label", "how the refit ended"),
+    Variable("bootstrap", "mean", _P, "parameter", "mean of the estimates"),
+    Variable("bootstrap", "stderr", _P, "parameter", "standard deviation of the estimates"),
+    Variable("bootstrap", "lower95", _P, "parameter", "2.5 % of the estimates lie below"),
+    Variable("bootstrap", "upper95", _P, "parameter", "2.5 % of the estimates lie above"),
+    Variable("influence", "left_out", ("left_out",), "label", "experiment, or time of a single experiment, that was left out"),
+    Variable("influence", "parameter", _P, "label", "estimated parameter"),
+    Variable("influence", "unit", _P, "label", "unit of the parameter"),
+    Variable("influence", "value", ("left_out", "parameter"), "parameter", "estimate without it; NaN where there is no answer"),
+    Variable("influence", "shift", ("left_out", "parameter"), "1", "change of the estimate in its standard errors"),
+    Variable("influence", "distance", ("left_out",), "1", "change of all estimates in units of their joint 95 % region: 1 is its edge"),
+    Variable("influence", "status", ("left_out",), "label", "how the refit ended"),
     Variable("simulation", "experiment", ("experiment",), "label", "experiment"),
     Variable("simulation", "response", ("response",), "label", "simulated response"),
     Variable("simulation", "unit", ("response",), "label", "unit of the response"),

@@ -10,29 +10,18 @@ import xarray as xr
 
 from kinetix.errors import InputError
 from kinetix.results.facts import Condition, Curve, Dense, FitFacts, Floats, SimulationFacts, StartFacts
+from kinetix.results.labels import common, dataset, factors_of, reported, texts, time_text, with_meanings
+from kinetix.results.refits import bootstrap_group, influence_group, likelihood_group
 from kinetix.results.robust import loss_text
 from kinetix.results.schema import unit_text, variable
 from kinetix.results.verdict import verdict, warn_sentences
-from kinetix.status import Status
-from kinetix.units import Unit
-
-_TIME_TEXTS = {
-    "second": "s",
-    "seconds": "s",
-    "minute": "min",
-    "minutes": "min",
-    "hour": "h",
-    "hours": "h",
-    "day": "d",
-    "days": "d",
-}  # xarray reads the long names as time stamps when it opens a file
 
 
 def fit_tree(facts: FitFacts) -> xr.DataTree:
     """The result of a fit as labelled data in groups.
 
     The groups are /parameters, /covariance, /predictions, /statistics and, where they apply, /conditions, /iterations,
-    /starts (of more than one), /profiles, /arrhenius.
+    /starts (of more than one), /likelihood, /bootstrap, /influence, /profiles, /arrhenius.
 
     Values are in the user's units (attribute `units`), every variable has a `long_name`; dimensions and meanings are those of
     `kinetix.results.schema.VARIABLES`. The root's attributes hold title, status, verdict, warnings (one per line) and provenance.
@@ -57,6 +46,12 @@ def fit_tree(facts: FitFacts) -> xr.DataTree:
         groups["/iterations"] = dataset("iterations", {"ssr": facts.history}, objective)
     if facts.starts is not None:
         groups["/starts"] = _starts(facts, facts.starts)
+    if facts.profile is not None:
+        groups["/likelihood"] = likelihood_group(facts.profile, _objective_unit(facts, squared=True))
+    if facts.bootstrap is not None:
+        groups["/bootstrap"] = bootstrap_group(facts.bootstrap, _objective_unit(facts, squared=True))
+    if facts.influence is not None:
+        groups["/influence"] = influence_group(facts.influence)
     if facts.profiles is not None:
         groups["/profiles"] = _profiles(facts, facts.profiles)
     if facts.arrhenius:
@@ -105,13 +100,6 @@ def _ended(facts: FitFacts | SimulationFacts) -> dict[str, np.ndarray]:
     }
 
 
-def with_meanings(data: xr.Dataset, *names: str) -> xr.Dataset:
-    """A dataset whose statuses say what their numbers mean."""
-    for name in names or ("status",):
-        data[name].attrs["meanings"] = "; ".join(f"{int(status)} {status.label}" for status in Status)
-    return data
-
-
 def require_fit(tree: object, source: str = "") -> xr.DataTree:
     """The tree, if it is the result of a fit; `source` is the file that it comes from.
 
@@ -132,42 +120,6 @@ def require_fit(tree: object, source: str = "") -> xr.DataTree:
 def group_of(tree: xr.DataTree, name: str) -> xr.Dataset:
     """The variables of one group of a result."""
     return tree.children[name].to_dataset()
-
-
-def dataset(group: str, values: Mapping[str, Any], units: Mapping[str, str], attrs: Mapping[str, str | int] | None = None) -> xr.Dataset:
-    """Variables with the dimensions and attributes of the schema; `units` gives the text for each unit rule that is no text itself."""
-    rows: dict[str, xr.Variable] = {}
-    for name, value in values.items():
-        row = variable(group, name)
-        attributes = {"long_name": row.meaning}
-        if row.unit != "label":
-            attributes["units"] = units.get(row.unit, row.unit)
-        rows[name] = xr.Variable(row.dims, np.asarray(value), attributes)
-    dims = {dim for row in rows.values() for dim in row.dims}
-    labels = dims | {name for name in rows if name == "unit" or name.endswith("_unit")}
-    return xr.Dataset(rows, attrs=dict(attrs or {})).set_coords([name for name in rows if name in labels])
-
-
-def common(units: Sequence[Unit], coordinate: str) -> str:
-    texts = {unit_text(unit) for unit in units}
-    return texts.pop() if len(texts) == 1 else f"see coordinate {coordinate}"
-
-
-def texts(values: Sequence[str]) -> np.ndarray:
-    return np.asarray(list(values), dtype=str)
-
-
-def _factors(units: Sequence[Unit]) -> Floats:
-    return np.asarray([unit.factor for unit in units], dtype=np.float64)
-
-
-def _offsets(units: Sequence[Unit]) -> Floats:
-    return np.asarray([unit.offset for unit in units], dtype=np.float64)
-
-
-def reported(values_si: Floats, units: Sequence[Unit]) -> Floats:
-    """SI -> user's units along the last axis."""
-    return (np.asarray(values_si, dtype=np.float64) - _offsets(units)) / _factors(units)
 
 
 def _objective_unit(facts: FitFacts, *, squared: bool = False) -> str:
@@ -207,7 +159,7 @@ def _errors(facts: FitFacts) -> str:
 
 
 def _parameters(facts: FitFacts) -> xr.Dataset:
-    factors = _factors(facts.units)
+    factors = factors_of(facts.units)
     lower, upper = reported(facts.interval_si.T, facts.units)
     values: dict[str, Any] = {
         "parameter": texts(facts.parameter_names),
@@ -240,7 +192,7 @@ def _parameters(facts: FitFacts) -> xr.Dataset:
 
 
 def _covariance(facts: FitFacts) -> xr.Dataset:
-    factors = _factors(facts.units)
+    factors = factors_of(facts.units)
     values = {
         "parameter": texts(facts.parameter_names),
         "other_parameter": texts(facts.parameter_names),
@@ -251,7 +203,7 @@ def _covariance(facts: FitFacts) -> xr.Dataset:
 
 
 def _predictions(facts: FitFacts) -> xr.Dataset:
-    factors = _factors(facts.response_units)
+    factors = factors_of(facts.response_units)
     values: dict[str, Any] = {
         "experiment": texts(facts.experiments),
         "response": texts(facts.responses),
@@ -274,10 +226,6 @@ def _predictions(facts: FitFacts) -> xr.Dataset:
         values["t_reached"] = facts.time_unit.from_si(facts.experiment_reached_si)
         units["time"] = time_text(facts.time_unit)
     return with_meanings(dataset("predictions", values, units))
-
-
-def time_text(unit: Unit) -> str:
-    return _TIME_TEXTS.get(unit.text, unit_text(unit))
 
 
 def _conditions(experiments: Sequence[str], conditions: Mapping[str, Condition]) -> xr.Dataset:

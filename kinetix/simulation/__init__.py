@@ -9,6 +9,7 @@ from kinetix.simulation.methods import check_method as check_method
 from kinetix.simulation.methods import compare as compare
 from kinetix.simulation.model import Model as Model
 from kinetix.simulation.model import Prediction as Prediction
+from kinetix.simulation.model import cores as cores
 from kinetix.simulation.model import predict as predict
 from kinetix.simulation.model import respond as respond
 from kinetix.simulation.multiplicity import ALONG as ALONG

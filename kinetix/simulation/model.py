@@ -144,7 +144,7 @@ def _on_all_cores(model: Model, parameters: ArrayLike, lanes: Lane) -> Predictio
     The last part is filled up with its last lane, so that all parts run the same program.
     """
     count = _lane_count(lanes)
-    parts = max(1, min(_cores(), count // AUTOMATIC.lanes))
+    parts = max(1, min(cores(), count // AUTOMATIC.lanes))
     size = -(-count // parts)
     places = np.minimum(np.arange(parts * size), count - 1).reshape(parts, size)
     pieces = [jax.tree.map(lambda x, at=at: np.asarray(x)[at], dict(lanes)) for at in places] if parts > 1 else [lanes]
@@ -153,7 +153,7 @@ def _on_all_cores(model: Model, parameters: ArrayLike, lanes: Lane) -> Predictio
     return jax.tree.map(lambda *arrays: np.concatenate(arrays)[:count], *done)
 
 
-def _cores() -> int:
+def cores() -> int:
     """The cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 

@@ -21,3 +21,5 @@ from kinetix.studies.simulating import describe_problem as describe_problem
 from kinetix.studies.simulating import simulate_problem as simulate_problem
 from kinetix.studies.starting import Multistart as Multistart
 from kinetix.studies.taking import with_values_of as with_values_of
+from kinetix.studies.uncertainty import Wanted as Wanted
+from kinetix.studies.uncertainty import wanted_of as wanted_of

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import copy
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -17,7 +18,7 @@ from kinetix.estimation.residuals import Evaluation, evaluate, lanes_per_block
 from kinetix.padding import padded
 from kinetix.parameters import Coordinates
 from kinetix.precision import float64
-from kinetix.simulation import Model, Prediction, predict
+from kinetix.simulation import Model, Prediction, cores, predict
 from kinetix.studies.noise import Spread
 from kinetix.studies.problem import Problem
 
@@ -30,6 +31,13 @@ def predict_free(model: tuple[Model, Coordinates], theta: jax.Array, lanes: Mapp
 _predicted = jax.jit(predict_free)
 OFTEN = 10_000
 """Experiments times runs of the compiled evaluation, some 0.2 ms each, that take as long as compiling another program."""
+
+
+class Data(NamedTuple):
+    """Measured values and weights on the device, with the padding."""
+
+    observed: jax.Array
+    weights: jax.Array
 
 
 @dataclass(eq=False)
@@ -53,24 +61,28 @@ class Evaluator:
         with float64():
             self.model = jax.device_put((problem.model, problem.table.coordinates()))
             self.lanes = jax.device_put({name: _filled(_timed(name, array, times), lanes, 0) for name, array in problem.lanes.items()})
-            self.observed = jax.device_put(_filled(_filled(problem.observed, times, 1), lanes, 0))
-            self.weights = jax.device_put(_zeros(problem.weights, lanes, times))
+            self.shape = lanes, times
+            self.data = self.placed(problem.observed, problem.weights)
             self.loss = _numbers(problem.loss)
             self.spread = None if problem.noise is None else jax.device_put(Spread(problem.table.coordinates(), problem.noise))
             block = lanes_per_block(lanes, times * problem.observed.shape[2] * (1 if self.spread is None else 2))
             theta = _theta(problem.table.free_start())
             began = time.perf_counter()
-            lowered = evaluate.lower(
-                predict_free, self.model, theta, self.lanes, self.observed, self.weights, block, self.loss, self.spread
-            )
+            lowered = evaluate.lower(predict_free, self.model, theta, self.lanes, *self.data, block, self.loss, self.spread)
             self.trace_seconds = time.perf_counter() - began
             began = time.perf_counter()
             self.compiled = lowered.compile()
             self.compile_seconds = time.perf_counter() - began
 
-    def _run(self, theta: np.ndarray, lanes: Mapping[str, Any]) -> Evaluation:
+    def placed(self, observed: np.ndarray, weights: np.ndarray) -> Data:
+        """Other measured values and weights of the same experiments, (lane, time, response), on the device."""
+        lanes, times = self.shape
         with float64():
-            return self.compiled(self.model, _theta(theta), lanes, self.observed, self.weights, self.loss, self.spread)
+            return Data(*jax.device_put((_filled(_filled(observed, times, 1), lanes, 0), _zeros(weights, lanes, times))))
+
+    def _run(self, theta: np.ndarray, lanes: Mapping[str, Any], data: Data | None = None) -> Evaluation:
+        with float64():
+            return self.compiled(self.model, _theta(theta), lanes, *(data or self.data), self.loss, self.spread)
 
     def of(self, problem: Problem) -> Evaluator:
         """The same program with the loss, the weights and the noise of a problem that differs in nothing else."""
@@ -78,7 +90,7 @@ class Evaluator:
         with float64():
             other.loss = _numbers(problem.loss)
             if problem.noise is not None:
-                other.weights = jax.device_put(_zeros(problem.weights, *self.weights.shape[:2]))
+                other.data = self.placed(problem.observed, problem.weights)
                 other.spread = jax.device_put(Spread(problem.table.coordinates(), problem.noise))
         return other
 
@@ -93,25 +105,36 @@ class Evaluator:
         lanes, times = self.size
         return Evaluation(found.R, found.bad, found.values[:lanes, :times], *(ended[:lanes] for ended in found[3:]))
 
-    def triangle(self, theta: np.ndarray) -> tuple[np.ndarray, int]:
-        """R and the number of values without a prediction, on the host; all else stays on the device."""
-        found = self._run(theta, self.lanes)
+    def triangle(self, theta: np.ndarray, data: Data | None = None) -> tuple[np.ndarray, int]:
+        """R and the number of values without a prediction, on the host; all else stays on the device.
+
+        Args:
+            theta: free coordinates (free,).
+            data: other data of the same experiments, see `placed`.
+        """
+        found = self._run(theta, self.lanes, data)
         return np.asarray(found.R), int(found.bad)
+
+    def triangles(self, theta: np.ndarray, data: Sequence[Data | None]) -> tuple[np.ndarray, np.ndarray]:
+        """`triangle` at several points (point, free), each with data of its own, shared between the cores."""
+        with ThreadPoolExecutor(max(1, min(cores(), len(theta)))) as threads:
+            found = list(threads.map(self.triangle, theta, data))
+        return np.array([R for R, _ in found]), np.array([bad for _, bad in found])
 
     def at_times(self, theta: np.ndarray, times: np.ndarray) -> np.ndarray:
         """Predictions at other times (lane, any), SI, (lane, any, response).
 
         By the same program as often as needed; where that is often, a program without derivatives is sooner compiled and run.
         """
-        width = self.observed.shape[1]
+        width = self.shape[1]
         if self.size[0] * times.shape[1] > width * OFTEN:
             with float64():
-                filled = {**self.lanes, "times": _filled(times, self.observed.shape[0], 0)}
+                filled = {**self.lanes, "times": _filled(times, self.shape[0], 0)}
                 return np.asarray(_predicted(self.model, _theta(theta), filled)[0])[: self.size[0]]
         pieces = []
         for first in range(0, times.shape[1], width):
             part = times[:, first : first + width]
-            filled = _filled(_filled(part, width, 1), self.observed.shape[0], 0)
+            filled = _filled(_filled(part, width, 1), self.shape[0], 0)
             pieces.append(np.asarray(self._run(theta, {**self.lanes, "times": filled}).values)[: self.size[0], : part.shape[1]])
         return np.concatenate(pieces, axis=1)
 

@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from kinetix.analyses.covariance import LinearCovariance, linear_covariance, quantile, shares
+from kinetix.analyses.covariance import LinearCovariance, linear_covariance, quantile
 from kinetix.errors import DataError, ParameterError, SolveError
 from kinetix.estimation import Done, Iteration, Outcome
 from kinetix.estimation.residuals import Evaluation
-from kinetix.parameters import ConstantBindings, Derivable, DerivedEntropy, Parameter
+from kinetix.parameters import ConstantBindings, Derivable, DerivedEntropy
 from kinetix.precision import float64
 from kinetix.rates import constants_at
 from kinetix.results import Curve, Dense, Derived, FitFacts, StartFacts
 from kinetix.status import Status
 from kinetix.studies import starting
+from kinetix.studies.combinations import null_sentences
 from kinetix.studies.describing import describe_model
 from kinetix.studies.diagnosing import reasons
 from kinetix.studies.evaluator import Evaluator
@@ -35,13 +36,20 @@ from kinetix.studies.robustness import robust_covariance, robust_facts, robust_s
 from kinetix.studies.searching import EXACT, NO_LIMITS, FitLimits, Found, Runs, failing, search
 from kinetix.studies.starting import AS_GIVEN, Multistart
 from kinetix.studies.suspicions import negative_constants, only_zeros
+from kinetix.studies.uncertainty import (
+    NOTHING,
+    Estimate,
+    Tell,
+    Wanted,
+    bootstrap_facts,
+    influence_facts,
+    profile_facts,
+    why_not,
+)
 from kinetix.units import Unit
 
 CURVE_POINTS = 121
 """Points of a smooth curve in a figure."""
-
-PART = 0.01
-"""Share of a direction from which on a parameter is named in it."""
 
 
 def fit_problem(
@@ -50,6 +58,8 @@ def fit_problem(
     on_iteration: Callable[[Iteration], None] | None = None,
     multistart: Multistart = AS_GIVEN,
     on_start: Callable[[Done], None] | None = None,
+    wanted: Wanted = NOTHING,
+    on_refit: Tell | None = None,
     **provenance: Any,
 ) -> FitFacts:
     """Fit a problem.
@@ -60,6 +70,8 @@ def fit_problem(
         on_iteration: called after each iteration; a KeyboardInterrupt keeps the best point.
         multistart: from how many starts.
         on_start: called after the search from each start.
+        wanted: which analyses follow the fit.
+        on_refit: told how far they are.
         provenance: written into the result: study text, import seconds, ...
 
     Raises:
@@ -96,8 +108,30 @@ def fit_problem(
         raise SolveError(_failed_start(problem, final, outcome.theta))
     run_seconds = time.perf_counter() - began
     times = {"trace_seconds": evaluator.trace_seconds, "compile_seconds": evaluator.compile_seconds, "run_seconds": run_seconds}
-    seed = {"seed": found.runs.seed} if {"data", "spread"} & set(found.runs.origins) else {}
-    return _facts(_fitted(found, evaluator, final), {**seed, **provenance, **times})
+    seed = {"seed": found.runs.seed} if {"data", "spread"} & set(found.runs.origins) or wanted.bootstrap else {}
+    fitted = _fitted(found, evaluator, final)
+    return _analysed(fitted, _facts(fitted, {**seed, **provenance, **times}), wanted, on_refit or (lambda what, done, total: None))
+
+
+def _analysed(fitted: _Fitted, facts: FitFacts, wanted: Wanted, tell: Tell) -> FitFacts:
+    """The facts with those of the analyses that are wanted."""
+    estimate = Estimate(fitted.problem, fitted.evaluator, fitted.outcome, fitted.predicted, fitted.linear, fitted.q, fitted.found.runs.seed)
+    if wanted == NOTHING:
+        return facts
+    if refused := why_not(estimate):
+        return replace(facts, warnings=(*facts.warnings, f"No profile, influence or bootstrap: {refused}."))
+    began = time.perf_counter()
+    remarks: list[str] = []
+    if wanted.profile:
+        profile, remarks = profile_facts(estimate, tell)
+        facts = replace(facts, profile=profile)
+    if wanted.influence:
+        facts = replace(facts, influence=influence_facts(estimate, tell))
+    if wanted.bootstrap:
+        bootstrap, more = bootstrap_facts(estimate, wanted, tell)
+        facts, remarks = replace(facts, bootstrap=bootstrap), remarks + more
+    seconds = {"refit_seconds": time.perf_counter() - began}
+    return replace(facts, warnings=(*facts.warnings, *remarks), provenance={**facts.provenance, **seconds})
 
 
 def _failed_start(problem: Problem, evaluation: Evaluation, theta: np.ndarray) -> str:
@@ -247,7 +281,7 @@ def _facts(fitted: _Fitted, provenance: dict[str, Any]) -> FitFacts:
         r_squared=_r_squared(problem, fitted.observed, fitted.predicted),
         rank=linear.rank,
         condition_number=linear.condition_number,
-        null_directions=tuple(_null_directions(fitted)),
+        null_directions=tuple(null_sentences(table, outcome.theta, linear)),
         without_effect=tuple(table.names[table.free[i]] for i in np.flatnonzero(outcome.determination.silent)),
         status=outcome.status,
         message=f"{outcome.message}; {fitted.found.how}" if fitted.found.how else outcome.message,
@@ -364,26 +398,6 @@ def _r_squared(problem: Problem, observed: np.ndarray, predicted: np.ndarray) ->
         mean = np.sum(w * y) / np.sum(w)
         out.append(1.0 - np.sum(w * (y - model) ** 2) / np.sum(w * (y - mean) ** 2))
     return np.array(out)
-
-
-def _null_directions(fitted: _Fitted) -> Iterator[str]:
-    """Sentences about combinations of parameters that leave all predictions as they are, to first order; linear ones in their units."""
-    table, linear = fitted.problem.table, fitted.linear
-    parameters = [table.parameters[i] for i in table.free]
-    units = np.array([1.0 if p.scale == "log" else p.unit.scale_to_si(1.0) for p in parameters])
-    for direction, share in zip(linear.null_directions / units, shares(linear.null_directions, linear.scale), strict=True):
-        parts = [i for i in np.argsort(-share, kind="stable") if share[i] > PART]
-        if len(parts) > 1:
-            largest = direction[max(parts, key=lambda i: abs(direction[i]))]
-            yield f"the data do not change along {' '.join(_term(direction[i] / largest, parameters[i]) for i in parts)}"
-
-
-def _term(coefficient: float, parameter: Parameter) -> str:
-    """`-0.019 ln r1.k_ref`, `+1.00 r1.Ea [kJ/mol]`."""
-    number = f"{coefficient:+.2f}" if abs(coefficient) >= 0.1 else f"{coefficient:+.2g}"
-    if parameter.scale == "log":
-        return f"{number} ln {parameter.name}"
-    return f"{number} {parameter.name}" + ("" if parameter.unit.dimension.dimensionless else f" [{parameter.unit.text}]")
 
 
 def _profiles(problem: Problem, evaluator: Evaluator, theta: np.ndarray) -> Dense:

@@ -42,6 +42,7 @@ from kinetix.studies.searching import FitLimits
 from kinetix.studies.setups import ReactorSetup, kind_of
 from kinetix.studies.simulating import simulate_problem
 from kinetix.studies.starting import SEED, Multistart
+from kinetix.studies.uncertainty import wanted_of
 from kinetix.units import parse_unit
 
 
@@ -93,6 +94,9 @@ def fit(
     max_seconds: float | None = None,
     starts: int | None = None,
     seed: int = SEED,
+    profile: bool = False,
+    bootstrap: int | Mapping[str, Any] | None = None,
+    influence: bool = False,
     loss: str | Mapping[str, Any] | None = None,
     rtol: float = 1e-8,
     atol: str | Mapping[str, str] | None = None,
@@ -115,7 +119,11 @@ def fit(
         max_iterations, max_seconds: limits, of each start and of all together; the best point so far is kept.
         starts: from how many starts an optimum is looked for: the given one, and others spread over the bounds, or without bounds over
             three decades to either side of the start (linear parameters: see the page on several optima).
-        seed: of starts that are spread or found in the data; the same seed gives the same starts.
+        seed: of starts that are spread or found in the data, and of a bootstrap; the same seed gives the same numbers.
+        profile: whether the profile likelihood of each estimated parameter is computed.
+        bootstrap: number of refits to drawn data, such as 1000, or `{"number": 1000, "kind": "case"}`; kinds are residual (default),
+            parametric and case (experiments are drawn).
+        influence: whether the fit is repeated without each experiment.
         loss: robust, so that a gross error counts for little: "huber", "soft_l1", "cauchy" or "student_t", or
             `{"type": "huber", "scale": 1.345}` in standard deviations; default: least squares.
         rtol, atol: of the integration; `atol` is a concentration, of all species or of some by name; default: by species.
@@ -123,7 +131,8 @@ def fit(
 
     Returns:
         `xarray.DataTree`: parameters, covariance, predictions, conditions, statistics, iterations and more, with units;
-        of several starts the group starts says where each began and ended, and which distinct optima there are;
+        of several starts the group starts says where each began and ended, and which distinct optima there are; the groups
+        likelihood, bootstrap and influence hold what those options ask for;
         `tree.attrs["converged"]` and `tree.attrs["verdict"]` say how it ended.
 
     Raises:
@@ -139,7 +148,7 @@ def fit(
     (True, 0.5)
     """
     _check_arguments("fit", reactor, campaign, start=start, known=known)
-    limits, multistart = FitLimits(max_iterations, max_seconds), Multistart(starts, seed)
+    limits, multistart, wanted = FitLimits(max_iterations, max_seconds), Multistart(starts, seed), wanted_of(profile, bootstrap, influence)
     problem = put_together(
         reactor,
         campaign,
@@ -152,7 +161,7 @@ def fit(
         estimate_missing=True,
         loss=parse_loss(loss, "loss"),
     )
-    return fit_tree(fit_problem(problem, limits, on_iteration, multistart))
+    return fit_tree(fit_problem(problem, limits, on_iteration, multistart, wanted=wanted))
 
 
 def simulate(

@@ -161,9 +161,15 @@ class FitSection(_Section):
     starts: int | None = Field(
         default=None, gt=0, description="from how many starts an optimum is looked for; the given start is the first"
     )
-    seed: int | None = Field(default=None, ge=0, description="of starts that are spread or found in the data; default 2026")
-    profile: Any = Field(default=None, description="not available yet")
-    bootstrap: Any = Field(default=None, description="not available yet")
+    seed: int | None = Field(
+        default=None, ge=0, description="of starts that are spread or found in the data, and of a bootstrap; default 2026"
+    )
+    profile: bool = Field(default=False, description="profile likelihood of each estimated parameter")
+    bootstrap: int | bool | dict[str, Any] | None = Field(
+        default=None,
+        description='number of refits to drawn data, true for 1000, or { number = 1000, kind = "residual" }: residual, parametric or case',
+    )
+    influence: bool = Field(default=False, description="refits without each experiment")
 
 
 class SimulateSection(_Section):
@@ -226,9 +232,6 @@ def parse_study(data: Mapping[str, Any], source: str) -> Study:
         study = Study.model_validate(dict(data))
     except ValidationError as error:
         raise StudyError(*(_sentence(source, path, problem) for path, problem in _first_by_path(error))) from None
-    planned = [name for name in ("profile", "bootstrap") if getattr(study.fit, name) is not None]
-    if planned:
-        raise StudyError(*(f"{source}, [fit] {name}: not available yet. Remove it." for name in planned))
     return study
 
 

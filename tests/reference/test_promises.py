@@ -125,7 +125,7 @@ def test_the_size_of_blocks_does_not_matter(study, table):
     length = np.linalg.norm(whole.R, axis=0)
     for block in (1, 2):  # the last block of the tank is filled up
         with float64():
-            part = evaluate(predict_free, evaluator.model, theta, evaluator.lanes, evaluator.observed, evaluator.weights, block)
+            part = evaluate(predict_free, evaluator.model, theta, evaluator.lanes, *evaluator.data, block)
         assert_allclose(np.asarray(part.R) / length, np.asarray(whole.R) / length, atol=1e-10)
         values = np.asarray(part.values)[:lanes, : whole.values.shape[1]]  # experiments and times are filled up to a padded size
         assert_allclose(values, whole.values, rtol=1e-10, atol=1e-10 * np.max(whole.values))

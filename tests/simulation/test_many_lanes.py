@@ -47,9 +47,9 @@ def test_lanes_shared_by_cores_keep_their_digits_and_places(cores, monkeypatch):
     given, lanes = many(kx.Batch, "initial", conditions={"T": "340 K"}, times="0:10:3 min")
     lanes = {name: np.concatenate([array] * 3 + [array[:1]]) for name, array in lanes.items()}
     lanes["T"] = RANDOM.uniform(300.0, 400.0, 3 * LANES + 1)
-    monkeypatch.setattr(model, "_cores", lambda: 1)
+    monkeypatch.setattr(model, "cores", lambda: 1)
     alone = predict(given.model, given.parameters, lanes)
-    monkeypatch.setattr(model, "_cores", lambda: cores)
+    monkeypatch.setattr(model, "cores", lambda: cores)
     shared = predict(given.model, given.parameters, lanes)
     for one, other in zip(alone, shared, strict=True):
         np.testing.assert_array_equal(one, other)
