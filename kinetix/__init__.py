@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from kinetix.errors import KinetixError as KinetixError
     from kinetix.errors import KinetixWarning as KinetixWarning
     from kinetix.errors import SolveError as SolveError
+    from kinetix.io import read_candidate as read_candidate
     from kinetix.io import read_csv as read_csv
     from kinetix.io import read_tree as read_tree
     from kinetix.io import write_report as write_report
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from kinetix.report import text_report as text_report
     from kinetix.simulation import predict as predict
     from kinetix.status import Status as Status
+    from kinetix.studies.comparing import compare as compare
+    from kinetix.studies.python import candidate as candidate
     from kinetix.studies.python import estimate as estimate
     from kinetix.studies.python import fit as fit
     from kinetix.studies.python import problem as problem
@@ -55,6 +58,8 @@ _HOMES = {
     "SolveError": "kinetix.errors",
     "Status": "kinetix.status",
     "TransientCSTR": "kinetix.studies.setups",
+    "candidate": "kinetix.studies.python",
+    "compare": "kinetix.studies.comparing",
     "estimate": "kinetix.studies.python",
     "figures": "kinetix.plots",
     "fit": "kinetix.studies.python",
@@ -64,6 +69,7 @@ _HOMES = {
     "parse_quantity": "kinetix.units",
     "predict": "kinetix.simulation",
     "problem": "kinetix.studies.python",
+    "read_candidate": "kinetix.io",
     "read_csv": "kinetix.io",
     "read_tree": "kinetix.io",
     "simulate": "kinetix.studies.python",

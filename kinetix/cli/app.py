@@ -8,6 +8,7 @@ import typer
 
 from kinetix.cli.arrhenius import arrhenius
 from kinetix.cli.check import check
+from kinetix.cli.compare import compare
 from kinetix.cli.devices import devices
 from kinetix.cli.fit import fit
 from kinetix.cli.report import report
@@ -20,7 +21,7 @@ app = typer.Typer(
     add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-for command in (fit, arrhenius, check, simulate, report, devices):
+for command in (fit, compare, arrhenius, check, simulate, report, devices):
     app.command(no_args_is_help=command is not devices)(command)
 
 

@@ -15,13 +15,13 @@ from kinetix.errors import DataError
 
 
 def report(
-    file: Annotated[Path, typer.Argument(metavar="FIT.nc", help="A result file of fit or arrhenius.", show_default=False)],
+    file: Annotated[Path, typer.Argument(metavar="FIT.nc", help="A result file of fit, arrhenius or compare.", show_default=False)],
     out: Annotated[
         Path | None, typer.Option("--out", metavar="DIR", help="Folder for the report. Default: that of the file.", show_default=False)
     ] = None,
     quiet: Quiet = False,
 ) -> None:
-    """Print and write the report of a saved fit, without data or study.
+    """Print and write the report of a saved fit or comparison, without data or study.
 
     \b
     Examples:
@@ -36,9 +36,10 @@ def report(
             say("reading")
             from kinetix.io import read_tree, write_report
             from kinetix.report import text_report
+            from kinetix.results import is_comparison
 
             tree = read_tree(file)
-            if not {"parameters", "covariance", "predictions", "statistics"} <= set(tree.children):
+            if not is_comparison(tree) and not {"parameters", "covariance", "predictions", "statistics"} <= set(tree.children):
                 groups = ", ".join(tree.children) or "none"
                 raise DataError(f"{file}: expected a fit, found a file with the groups {groups}. Give the fit.nc of kinetix fit.")
         if not quiet:

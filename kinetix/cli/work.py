@@ -139,7 +139,7 @@ def fitted(read: Callable[[], Source], wishes: Wishes, since: float) -> tuple[Fi
     with progress(wanted=not wishes.quiet) as say:
         say("loading")
         from kinetix.io import writable_place
-        from kinetix.studies import FitLimits, fit_problem, with_loss
+        from kinetix.studies import fit_problem, with_loss
 
         import_seconds = time.perf_counter() - since
         writable_place(wishes.out)
@@ -154,23 +154,27 @@ def fitted(read: Callable[[], Source], wishes: Wishes, since: float) -> tuple[Fi
             say("compiling")
             start_compile_cache()
             shown = SearchProgress(say)
-            facts = fit_problem(
-                problem,
-                FitLimits(
-                    study.fit.max_iterations if wishes.max_iterations is None else wishes.max_iterations,
-                    study.fit.max_seconds if wishes.max_seconds is None else wishes.max_seconds,
-                ),
-                on_iteration=shown.iteration,
-                multistart=_multistart(study, wishes),
-                on_start=shown.start,
-                wanted=_wanted(study, wishes),
-                on_refit=shown.refit,
-                study_text=source.text,
-                import_seconds=import_seconds,
-                device=device.device_kind,
-                date=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
-            )
+            how = how_to_fit(study, source, wishes, device, import_seconds)
+            calls = {"on_iteration": shown.iteration, "on_start": shown.start, "on_refit": shown.refit}
+            facts = fit_problem(problem, wanted=_wanted(study, wishes), **calls, **how)
     return facts, problem
+
+
+def how_to_fit(study: Study, source: Source, wishes: Wishes, device: Any, import_seconds: float) -> dict[str, Any]:
+    """Limits, starts and provenance of a fit: what the study says, unless a wish says otherwise."""
+    from kinetix.studies import FitLimits
+
+    return {
+        "limits": FitLimits(
+            study.fit.max_iterations if wishes.max_iterations is None else wishes.max_iterations,
+            study.fit.max_seconds if wishes.max_seconds is None else wishes.max_seconds,
+        ),
+        "multistart": _multistart(study, wishes),
+        "study_text": source.text,
+        "import_seconds": import_seconds,
+        "device": device.device_kind,
+        "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+    }
 
 
 def _multistart(study: Study, wishes: Wishes) -> Multistart:
@@ -213,9 +217,9 @@ def conclude(facts: FitFacts) -> None:
 
 def report_files() -> list[str]:
     """The names that files of a report may have or had."""
-    from kinetix.plots import FIGURES
+    from kinetix.plots import COMPARISON_FIGURES, FIGURES
 
-    return ["report.html", "report.md", "parameters.csv", "report.txt", *(f"{name}.png" for name in FIGURES)]
+    return ["report.html", "report.md", "parameters.csv", "report.txt", *(f"{name}.png" for name in (*FIGURES, *COMPARISON_FIGURES))]
 
 
 def written_to(folder: Path, paths: Sequence[Path]) -> str:

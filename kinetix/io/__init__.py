@@ -1,9 +1,11 @@
 """The only room that opens files: tables, study files, results."""
 
 from kinetix.io.campaigns import read_csv as read_csv
+from kinetix.io.candidates import read_candidate as read_candidate
 from kinetix.io.folders import whole_folder as whole_folder
 from kinetix.io.folders import writable_file as writable_file
 from kinetix.io.folders import writable_place as writable_place
+from kinetix.io.folders import write_comparison as write_comparison
 from kinetix.io.folders import write_fit as write_fit
 from kinetix.io.folders import write_report as write_report
 from kinetix.io.results import read_tree as read_tree

@@ -13,7 +13,8 @@ from pathlib import Path
 import xarray as xr
 
 from kinetix.io.results import named_as_written, write_figures, write_summary, write_tree
-from kinetix.report import Picture, html_report, markdown_report, parameters_csv, summary
+from kinetix.report import Picture, comparison_summary, html_report, markdown_report, parameters_csv, summary
+from kinetix.results import is_comparison
 
 
 @contextmanager
@@ -113,8 +114,36 @@ def write_fit(
     return [Path(folder, name) for name in ("fit.nc", "summary.json")]
 
 
+def write_comparison(
+    tree: xr.DataTree, fits: Mapping[str, xr.DataTree], folder: str | os.PathLike[str], *, remove: Collection[str] = ()
+) -> list[Path]:
+    """Write the numbers of a comparison as FOLDER/comparison.nc and FOLDER/summary.json, and those of each fit in a folder of its name.
+
+    Args:
+        tree: a result of `kinetix.results.comparison_tree`.
+        fits: model -> the result of its fit.
+        folder: where to; made where it does not exist.
+        remove: files of an earlier result that go, such as a report that no longer fits.
+
+    Returns:
+        The paths.
+
+    Raises:
+        OSError: the place cannot be written to.
+    """
+    with whole_folder(folder, remove=remove) as stage:
+        write_tree(tree, stage / "comparison.nc")
+        write_summary(comparison_summary(tree), stage / "summary.json")
+    paths = [Path(folder, name) for name in ("comparison.nc", "summary.json")]
+    for name, fit in fits.items():
+        paths += write_fit(fit, Path(folder, name))
+    return paths
+
+
 def write_report(tree: xr.DataTree, folder: str | os.PathLike[str], *, remove: Collection[str] = ()) -> list[Path]:
     """Write a fit for readers as FOLDER/report.html, report.md, parameters.csv and a picture per figure, all or none.
+
+    Of a comparison the same without parameters.csv.
 
     report.html is complete in itself; report.md refers to the pictures.
 
@@ -144,6 +173,8 @@ def write_report(tree: xr.DataTree, folder: str | os.PathLike[str], *, remove: C
         pictures = [Picture(name, caption_of(figure), *embedded(figure)) for name, figure in drawn.items()]
         (stage / "report.html").write_text(html_report(tree, pictures), encoding="utf-8")
         (stage / "report.md").write_text(markdown_report(tree, pictures), encoding="utf-8")
-        (stage / "parameters.csv").write_text(parameters_csv(tree), encoding="utf-8", newline="")
+        tables = [] if is_comparison(tree) else ["parameters.csv"]
+        for name in tables:
+            (stage / name).write_text(parameters_csv(tree), encoding="utf-8", newline="")
         names = [path.name for path in write_figures(drawn, stage)]
-    return [Path(folder, name) for name in ("report.html", "report.md", "parameters.csv", *names)]
+    return [Path(folder, name) for name in ("report.html", "report.md", *tables, *names)]

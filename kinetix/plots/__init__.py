@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import xarray as xr
 
+from kinetix.plots import comparison
 from kinetix.plots.arrhenius import arrhenius
 from kinetix.plots.bootstrap import bootstrap
 from kinetix.plots.branches import branches
@@ -19,6 +20,7 @@ from kinetix.plots.residuals import residuals
 from kinetix.plots.responses import responses
 from kinetix.plots.sheet import caption_of
 from kinetix.plots.starts import starts
+from kinetix.results.comparison import is_comparison, require_comparison
 from kinetix.results.tree import require_fit
 
 if TYPE_CHECKING:
@@ -38,12 +40,22 @@ FIGURES: dict[str, Callable[[xr.DataTree], Figure | None]] = {
 """Name -> function that draws it, or gives None where it makes no sense for the result; in the order of a report."""
 
 
-def figures(tree: xr.DataTree | xr.Dataset, names: Sequence[str] = tuple(FIGURES)) -> dict[str, Figure]:
+COMPARISON_FIGURES: dict[str, Callable[[xr.DataTree], Figure | None]] = {
+    "criteria": comparison.criteria,
+    "agreement": comparison.agreement,
+    "residuals-by-model": comparison.residuals,
+    "predictions": comparison.predictions,
+}
+"""The same for the result of a comparison."""
+
+
+def figures(tree: xr.DataTree | xr.Dataset, names: Sequence[str] | None = None) -> dict[str, Figure]:
     """Every figure that makes sense for a result, by name.
 
     Args:
-        tree: a result of `kinetix.fit`, fresh or read from a file; or of `kinetix.steady_branches`, of which the figure is "branches".
-        names: which figures of a fit, from `FIGURES`.
+        tree: a result of `kinetix.fit` or `kinetix.compare`, fresh or read from a file; or of `kinetix.steady_branches`, of which the
+            figure is "branches".
+        names: which figures of a fit or a comparison, from `FIGURES` or `COMPARISON_FIGURES`; None for all.
 
     Returns:
         Name -> `matplotlib.figure.Figure`, made without pyplot: nothing stays open, and no setting of matplotlib changes.
@@ -58,12 +70,16 @@ def figures(tree: xr.DataTree | xr.Dataset, names: Sequence[str] = tuple(FIGURES
     """
     if isinstance(tree, xr.Dataset) and "point_along" in tree:
         return {"branches": branches(tree)}
-    tree = require_fit(tree)
-    drawn = {name: FIGURES[name](tree) for name in names}
+    if is_comparison(tree):
+        known, tree = COMPARISON_FIGURES, require_comparison(tree)
+    else:
+        known, tree = FIGURES, require_fit(tree)
+    drawn = {name: known[name](tree) for name in (known if names is None else names)}
     return {name: figure for name, figure in drawn.items() if figure is not None}
 
 
 __all__ = [
+    "COMPARISON_FIGURES",
     "FIGURES",
     "arrhenius",
     "bootstrap",

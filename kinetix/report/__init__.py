@@ -1,5 +1,6 @@
 """Results in words and numbers for people and machines: text, HTML, Markdown, CSV and the summary."""
 
+from kinetix.report.comparison import comparison_summary
 from kinetix.report.content import Picture
 from kinetix.report.markdown import markdown_report
 from kinetix.report.page import html_report
@@ -8,4 +9,4 @@ from kinetix.report.spreadsheet import parameters_csv
 from kinetix.report.summary import summary
 from kinetix.report.text import text_report
 
-__all__ = ["Picture", "html_report", "markdown_report", "parameters_csv", "sigma_sentence", "summary", "text_report"]
+__all__ = ["Picture", "comparison_summary", "html_report", "markdown_report", "parameters_csv", "sigma_sentence", "summary", "text_report"]

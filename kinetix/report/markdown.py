@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 import xarray as xr
 
-from kinetix.report.content import Listing, Picture, Table, contents
+from kinetix.report.comparison import report_of
+from kinetix.report.content import Listing, Picture, Table
 from kinetix.report.page import templates
 
 _ANYWHERE = re.compile(r"[\\`*~$]|<(?=[A-Za-z/!?])|&(?=#?\w+;)|(?<![^\W_])_|_(?![^\W_])|!(?=\[)|\](?=[(\[:])")
@@ -15,15 +16,15 @@ _AT_THE_BEGINNING = re.compile(r"^(?:(>|#+(?=\s|$)|[+-](?=\s|$)|[=-](?=[=\s-]*$)
 
 
 def markdown_report(tree: xr.DataTree, pictures: Sequence[Picture] = ()) -> str:
-    """A fit as Markdown.
+    """A fit or a comparison as Markdown.
 
     Args:
-        tree: a result of `kinetix.results.fit_tree`, fresh or read from a file.
+        tree: a result of `kinetix.results.fit_tree` or `comparison_tree`, fresh or read from a file.
         pictures: its figures; the text refers to NAME.png beside it.
     """
     environment = templates(autoescape=False)
     environment.filters.update(words=words, fenced=_fenced, piped=_piped)
-    return environment.get_template("report.md").render(report=contents(tree, pictures)).rstrip("\n") + "\n"
+    return environment.get_template("report.md").render(report=report_of(tree, pictures)).rstrip("\n") + "\n"
 
 
 def words(text: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -142,3 +142,9 @@ def compared(
         return alike(observed), alike(predicted), alike(residual, 3)
     places = min(max(0, -_last_place(float(known.min()))), MOST_DIGITS - 3 - _exponent(largest, ERROR_DIGITS))
     return decimal(observed, places), decimal(predicted, places), decimal(residual, places)
+
+
+def for_json(value: Any) -> str | int | float | None:
+    """A NumPy scalar as Python's own; None where JSON has no number."""
+    plain = value.item() if hasattr(value, "item") else value
+    return None if isinstance(plain, float) and not math.isfinite(plain) else plain

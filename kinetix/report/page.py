@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import xarray as xr
 
-from kinetix.report.content import Picture, Table, contents
+from kinetix.report.comparison import report_of
+from kinetix.report.content import Picture, Table
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -26,10 +27,10 @@ class Part(NamedTuple):
 
 
 def html_report(tree: xr.DataTree, pictures: Sequence[Picture] = ()) -> str:
-    """A fit as an HTML page.
+    """A fit or a comparison as an HTML page.
 
     Args:
-        tree: a result of `kinetix.results.fit_tree`, fresh or read from a file.
+        tree: a result of `kinetix.results.fit_tree` or `comparison_tree`, fresh or read from a file.
         pictures: its figures.
 
     Returns:
@@ -38,7 +39,7 @@ def html_report(tree: xr.DataTree, pictures: Sequence[Picture] = ()) -> str:
     environment = templates(autoescape=True)
     environment.filters["padded"] = _padded
     environment.filters["base64"] = lambda data: base64.b64encode(data).decode("ascii")
-    return environment.get_template("report.html").render(report=contents(tree, pictures))
+    return environment.get_template("report.html").render(report=report_of(tree, pictures))
 
 
 def templates(*, autoescape: bool) -> Environment:

@@ -8,6 +8,7 @@ from typing import Any
 
 import xarray as xr
 
+from kinetix.report.numbers import for_json as _plain
 from kinetix.report.outliers import outlier_rows
 from kinetix.results.schema import ATTRIBUTES
 from kinetix.results.tree import group_of
@@ -78,12 +79,6 @@ def failed_experiments(tree: xr.DataTree) -> list[str]:
     """Names of the experiments whose simulation did not end well."""
     status = group_of(tree, "predictions")["status"]
     return [str(name) for name, code in zip(status["experiment"].values, status.values, strict=True) if not Status(int(code)).ok]
-
-
-def _plain(value: Any) -> str | int | float | None:
-    """A NumPy scalar as Python's own; None where JSON has no number."""
-    plain = value.item() if hasattr(value, "item") else value
-    return None if isinstance(plain, float) and not math.isfinite(plain) else plain
 
 
 def _parameters(tree: xr.DataTree) -> dict[str, dict[str, Any]]:

@@ -2,31 +2,34 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterator, Sequence
 
 import xarray as xr
 
+from kinetix.report.comparison import comparison_text
+from kinetix.report.layout import WIDTH
+from kinetix.report.layout import columned as _table
+from kinetix.report.layout import wrapped as _wrapped
 from kinetix.report.outliers import outlier_rows
 from kinetix.report.refits import influence_rows, influence_sentences, interval_rows, interval_sentences
 from kinetix.report.rows import Setting, correlated_pairs, parameter_rows, response_rows, settings, statistics_rows
 from kinetix.report.starts import start_sentences
 from kinetix.report.summary import failed_experiments, lines, provenance
+from kinetix.results.comparison import is_comparison
 from kinetix.results.phrases import correlation, count, listing
 from kinetix.results.tree import group_of, require_fit
 
-WIDTH = 96
 SHOWN_CORRELATION = 0.95
 MOST_CORRELATIONS = 20
 
 
 def text_report(tree: xr.DataTree) -> str:
-    """A fit as a page of plain text, for the terminal and for print.
+    """A fit, or a comparison of models, as a page of plain text, for the terminal and for print.
 
     Values carry as many digits as their standard errors support.
 
     Args:
-        tree: a result of `kinetix.results.fit_tree`.
+        tree: a result of `kinetix.fit` or of `kinetix.compare`.
 
     Returns:
         Text that ends with a newline; no line is wider than 96 columns unless a table's own entries are.
@@ -39,6 +42,8 @@ def text_report(tree: xr.DataTree) -> str:
     >>> print(kx.text_report(tree).splitlines()[0])
     The fit converged after ... iterations: 1 parameter from 3 observations...
     """
+    if is_comparison(tree):
+        return comparison_text(tree)
     require_fit(tree)
     sections = (
         _head,
@@ -195,18 +200,6 @@ def _supplement(tree: xr.DataTree) -> Iterator[str]:
     yield from lines(tree.attrs, "supplement")
 
 
-def _table(header: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[int]) -> list[str]:
-    """Header and rows in columns two spaces apart; `right` names the right-aligned ones."""
-    widths = [max(len(row[column]) for row in (header, *rows)) for column in range(len(header))]
-    return [
-        "  ".join(
-            f"{cell:>{width}}" if column in right else f"{cell:<{width}}"
-            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in (header, *rows)
-    ]
-
-
 def _with_remarks(rows: Sequence[str], remarks: Sequence[str]) -> Iterator[str]:
     """Each remark behind its row, or under it where the line would get too wide."""
     column = max(len(row) for row in rows) + 2
@@ -216,7 +209,3 @@ def _with_remarks(rows: Sequence[str], remarks: Sequence[str]) -> Iterator[str]:
         else:
             yield row
             yield from _wrapped(remark, first="      ", rest="      ")
-
-
-def _wrapped(text: str, first: str = "", rest: str = "") -> list[str]:
-    return textwrap.wrap(text, WIDTH, initial_indent=first, subsequent_indent=rest, break_long_words=False, break_on_hyphens=False)

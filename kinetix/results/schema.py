@@ -41,6 +41,10 @@ _S = ("start",)
 _O = ("optimum",)
 _SM = ("state", "mode")
 _ETR = ("experiment", "time", "response")
+_M = ("model",)
+_MV = ("model", "reading")
+_MF = ("model", "fold")
+_N = ("pair",)
 
 VARIABLES: tuple[Variable, ...] = (
     Variable("parameters", "parameter", _P, "label", "parameter"),
@@ -224,6 +228,57 @@ VARIABLES: tuple[Variable, ...] = (
     Variable("arrhenius", "upper95", ("constant", "temperature"), "constant", "upper end of its 95 % band"),
     Variable("arrhenius", "point_T", ("constant", "point"), "K", "temperature of a measured rate constant"),
     Variable("arrhenius", "point_k", ("constant", "point"), "constant", "measured rate constant"),
+    Variable("models", "model", _M, "label", "model that is compared"),
+    Variable("models", "title", _M, "label", "what its study calls itself"),
+    Variable("models", "status", _M, "label", "how its fit ended"),
+    Variable("models", "n_parameters", _M, "1", "number of estimated parameters"),
+    Variable("models", "n_counted", _M, "1", "parameters that the criteria count: one more where sigma is scaled or estimated"),
+    Variable("models", "ssr", _M, "objective^2", "objective: sum of squared weighted residuals (chi-square where sigma is trusted)"),
+    Variable(
+        "models", "s", _M, "objective", "estimated standard deviation of the weighted residuals (a factor on sigma where sigma is given)"
+    ),
+    Variable("models", "p_value", _M, "1", "probability of a chi-square at least this large if model and sigma are right"),
+    Variable("models", "log_likelihood", _M, "1", "logarithm of the likelihood at the estimates, normal errors"),
+    Variable("models", "aic", _M, "1", "information criterion of Akaike"),
+    Variable("models", "aicc", _M, "1", "the same, corrected for few observations; NaN where the model is left out of the ranking"),
+    Variable("models", "delta", _M, "1", "AICc above that of the best model"),
+    Variable("models", "weight", _M, "1", "Akaike weight: share of the relative likelihoods exp(-delta/2)"),
+    Variable("models", "bic", _M, "1", "information criterion of Schwarz"),
+    Variable("models", "rank", _M, "label", "place by AICc, from 1 on; 0 where the model is left out"),
+    Variable("models", "n_warnings", _M, "1", "warnings of the fit, which stand in its own result"),
+    Variable("models", "why", _M, "label", "why the model is left out of the ranking, or empty"),
+    Variable(
+        "models", "prediction_error", _M, "objective", "root of the mean squared weighted error of what the cross-validation predicted"
+    ),
+    Variable("values", "model", _M, "label", "model that is compared"),
+    Variable("values", "value_experiment", ("reading",), "label", "experiment of the measured value"),
+    Variable("values", "value_response", ("reading",), "label", "measured response"),
+    Variable("values", "value_unit", ("reading",), "label", "unit of the response"),
+    Variable("values", "t", ("reading",), "time", "time of the measured value"),
+    Variable("values", "observed", ("reading",), "response", "measured value"),
+    Variable("values", "predicted", _MV, "response", "value predicted with the estimates of the model"),
+    Variable("values", "standardised", _MV, "1", "observed - predicted over the standard deviation: sigma, s sigma, or s"),
+    Variable("nested", "smaller", _N, "label", "model that is a special case of the other, as was declared"),
+    Variable("nested", "larger", _N, "label", "model that has more parameters"),
+    Variable("nested", "kind", _N, "label", "F (extra sum of squares), or likelihood ratio where sigma is trusted"),
+    Variable("nested", "statistic", _N, "1", "F, or the difference of the chi-squares"),
+    Variable("nested", "more", _N, "1", "parameters that the larger model has more"),
+    Variable("nested", "dof", _N, "1", "degrees of freedom of the larger model, of F"),
+    Variable("nested", "p_value", _N, "1", "probability of a statistic at least this large if the smaller model is right"),
+    Variable("nested", "why", _N, "label", "why there is no test, or empty"),
+    Variable("cross_validation", "model", _M, "label", "model that is compared"),
+    Variable("cross_validation", "experiment", ("experiment",), "label", "experiment with measured values"),
+    Variable("cross_validation", "fold_of", ("experiment",), "label", "fold with which the experiment was left out, from 0 on"),
+    Variable("cross_validation", "fold_values", ("fold",), "1", "measured values of the fold"),
+    Variable(
+        "cross_validation",
+        "prediction_ssr",
+        _MF,
+        "objective^2",
+        "sum of squared weighted errors of the predictions of the fold, by a fit without it; NaN where that failed",
+    ),
+    Variable("cross_validation", "status", _MF, "label", "how the fit without the fold ended, or else its prediction"),
+    Variable("cross_validation", "why", _MF, "label", "why there is no prediction of the fold, or empty"),
 )
 
 ATTRIBUTES: dict[str, str] = {

@@ -110,7 +110,9 @@ def require_fit(tree: object, source: str = "") -> xr.DataTree:
     Traceback (most recent call last):
     kinetix.errors.InputError: Expected the result of a fit (of kinetix.fit, or read_tree of a fit.nc), found the result of a simulation.
     """
-    found = "the result of a simulation" if isinstance(tree, xr.DataTree) and "simulation" in tree.children else f"a {type(tree).__name__}"
+    kinds = {"simulation": "the result of a simulation", "models": "the result of a comparison"}
+    groups = tree.children if isinstance(tree, xr.DataTree) else {}
+    found = next((kinds[name] for name in kinds if name in groups), f"a {type(tree).__name__}")
     if not isinstance(tree, xr.DataTree) or "statistics" not in tree.children:
         head = f"{source}: expected" if source else "Expected"
         raise InputError(f"{head} the result of a fit (of kinetix.fit, or read_tree of a fit.nc), found {found}.")

@@ -5,6 +5,11 @@ from kinetix.studies.building import build_problem as build_problem
 from kinetix.studies.building import check_study as check_study
 from kinetix.studies.building import simulated_times as simulated_times
 from kinetix.studies.building import to_be_fitted as to_be_fitted
+from kinetix.studies.comparing import Candidate as Candidate
+from kinetix.studies.comparing import check_comparable as check_comparable
+from kinetix.studies.comparing import compare_candidates as compare_candidates
+from kinetix.studies.comparing import fit_candidate as fit_candidate
+from kinetix.studies.cross_validation import Folds as Folds
 from kinetix.studies.crossing import cross_check as cross_check
 from kinetix.studies.direct import arrhenius_study as arrhenius_study
 from kinetix.studies.direct import complete_study as complete_study
@@ -19,6 +24,7 @@ from kinetix.studies.simulating import at_times as at_times
 from kinetix.studies.simulating import check_problem as check_problem
 from kinetix.studies.simulating import describe_problem as describe_problem
 from kinetix.studies.simulating import simulate_problem as simulate_problem
+from kinetix.studies.starting import SEED as SEED
 from kinetix.studies.starting import Multistart as Multistart
 from kinetix.studies.taking import with_values_of as with_values_of
 from kinetix.studies.uncertainty import Wanted as Wanted

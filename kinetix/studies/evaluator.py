@@ -74,6 +74,13 @@ class Evaluator:
             self.compiled = lowered.compile()
             self.compile_seconds = time.perf_counter() - began
 
+    def weighing(self, weights: np.ndarray) -> Evaluator:
+        """The same compiled program and data with other weights (lane, time, response), 0 where a value shall not count."""
+        other = copy.copy(self)
+        other.problem = replace(self.problem, weights=weights)
+        other.data = self.placed(self.problem.observed, weights)
+        return other
+
     def placed(self, observed: np.ndarray, weights: np.ndarray) -> Data:
         """Other measured values and weights of the same experiments, (lane, time, response), on the device."""
         lanes, times = self.shape

@@ -60,6 +60,7 @@ def fit_problem(
     on_start: Callable[[Done], None] | None = None,
     wanted: Wanted = NOTHING,
     on_refit: Tell | None = None,
+    on_fitted: Callable[[Evaluator, np.ndarray], None] | None = None,
     **provenance: Any,
 ) -> FitFacts:
     """Fit a problem.
@@ -72,6 +73,7 @@ def fit_problem(
         on_start: called after the search from each start.
         wanted: which analyses follow the fit.
         on_refit: told how far they are.
+        on_fitted: given the compiled evaluation and the best free coordinates, for what is computed from a fit.
         provenance: written into the result: study text, import seconds, ...
 
     Raises:
@@ -106,6 +108,8 @@ def fit_problem(
     final = evaluator(outcome.theta)
     if outcome.status == Status.NON_FINITE:
         raise SolveError(_failed_start(problem, final, outcome.theta))
+    if on_fitted is not None:
+        on_fitted(evaluator, outcome.theta)
     run_seconds = time.perf_counter() - began
     times = {"trace_seconds": evaluator.trace_seconds, "compile_seconds": evaluator.compile_seconds, "run_seconds": run_seconds}
     seed = {"seed": found.runs.seed} if {"data", "spread"} & set(found.runs.origins) or wanted.bootstrap else {}

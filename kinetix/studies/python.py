@@ -149,7 +149,39 @@ def fit(
     """
     _check_arguments("fit", reactor, campaign, start=start, known=known)
     limits, multistart, wanted = FitLimits(max_iterations, max_seconds), Multistart(starts, seed), wanted_of(profile, bootstrap, influence)
-    problem = put_together(
+    put = candidate(reactor, campaign, start, known=known, sigma=sigma, title=title, rtol=rtol, atol=atol)
+    return fit_tree(fit_problem(put, limits, on_iteration, multistart, wanted=wanted))
+
+
+def candidate(
+    reactor: ReactorSetup,
+    campaign: Campaign,
+    start: Mapping[str, Any] | None = None,
+    *,
+    known: Mapping[str, Any] | None = None,
+    sigma: str | None = None,
+    title: str = "",
+    rtol: float = 1e-8,
+    atol: str | Mapping[str, str] | None = None,
+) -> Problem:
+    """A model and its data put together, to be fitted by what is given several: `compare`.
+
+    Args:
+        reactor, campaign, start, known, sigma, title, rtol, atol: as for `fit`.
+
+    Raises:
+        InputError: what cannot be used, all problems at once.
+
+    >>> import kinetix as kx, tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "tank.csv"
+    >>> _ = path.write_text("tau [min],A [mol/L]\\n2,0.51\\n4,0.33\\n8,0.20\\n")
+    >>> tank = kx.CSTR(kx.parse_network("A -> B"))
+    >>> put = kx.candidate(tank, kx.read_csv(path, tank), {"r1.k": "0.1 1/min"}, known={"feed.A": "1 mol/L", "feed.B": "0 mol/L"})
+    >>> put.table.names, put.responses
+    (('r1.k',), ('A',))
+    """
+    _check_arguments("candidate", reactor, campaign, start=start, known=known)
+    return put_together(
         reactor,
         campaign,
         start or {},
@@ -161,7 +193,6 @@ def fit(
         estimate_missing=True,
         loss=parse_loss(loss, "loss"),
     )
-    return fit_tree(fit_problem(problem, limits, on_iteration, multistart, wanted=wanted))
 
 
 def simulate(
@@ -321,7 +352,7 @@ def _check_arguments(what: str, reactor: object, campaign: object = None, **name
         problems.add(f"{what}: expected a reactor first, found a network. Write {what}(Batch(network), ...), or another reactor.")
     elif not isinstance(reactor, ReactorSetup):
         problems.add(f"{what}: expected a reactor first, found {kind_of(reactor)}. Write {what}(Batch(parse_network(...)), ...).")
-    elif what == "fit" and not isinstance(campaign, Campaign):
+    elif what in ("fit", "candidate") and not isinstance(campaign, Campaign):
         problems.add(f"{what}: expected data second, found {kind_of(campaign)}. Write {what}(reactor, read_csv(path, reactor), ...).")
     for name, value in named.items():
         if value is not None and not isinstance(value, Mapping):

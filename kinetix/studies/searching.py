@@ -239,6 +239,11 @@ def _all_starts(problem: Problem, evaluator: Evaluator, multistart: Multistart) 
     return starts, (origin,) * len(first) + ("spread",) * spread
 
 
+def refit(problem: Problem, evaluator: Evaluator, start: np.ndarray) -> Outcome:
+    """The outcome of one search from a start, SI (parameter,), without a look for starts or other optima."""
+    return _from(problem, evaluator, start, search_options(problem), None)
+
+
 def failures(problem: Problem, evaluation: Evaluation, theta: np.ndarray) -> Iterator[tuple[str, str]]:
     """The experiments that could not be simulated at free coordinates, how they ended, and of the first few why."""
     unit = problem.campaign.time_unit if problem.timed else None

@@ -8,10 +8,11 @@ import xarray as xr
 
 from kinetix.analyses.lack_of_fit import LackOfFit
 from kinetix.io import read_tree, write_tree
-from kinetix.results import VARIABLES, Condition, FitFacts, NoiseFacts, branches_dataset, fit_tree, simulation_tree
+from kinetix.results import VARIABLES, Condition, FitFacts, NoiseFacts, branches_dataset, comparison_tree, fit_tree, simulation_tree
 from kinetix.results.schema import ATTRIBUTES
 from kinetix.status import Status
 from kinetix.units import parse_unit
+from tests.results.comparisons import comparison_facts
 from tests.results.examples import (
     TRUE,
     autocatalytic_tank,
@@ -45,6 +46,7 @@ TREES = {name: fit_tree(facts) for name, facts in EVERY.items()} | {
     "simulated batch": simulation_tree(simulated_batch()),
     "simulated tank": simulation_tree(simulated_tank()),
     "all states": xr.DataTree.from_dict({"states": branches_dataset(autocatalytic_tank())}),
+    "comparison": comparison_tree(comparison_facts()),
 }
 
 
@@ -70,7 +72,7 @@ def test_attributes_are_text_or_numbers(tree):
     values = list(tree.attrs.values())
     values += [value for group in tree.children.values() for found in group.variables.values() for value in found.attrs.values()]
     assert {type(value) for value in values} <= {str, int, float}
-    assert {"simulation", "states"} & set(tree.children) or set(ATTRIBUTES) <= set(tree.attrs)
+    assert {"simulation", "states", "models"} & set(tree.children) or set(ATTRIBUTES) <= set(tree.attrs)
 
 
 def test_values_are_in_the_units_of_the_user():
