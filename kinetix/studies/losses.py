@@ -65,4 +65,12 @@ def with_loss(problem: Problem, written: object, where: str = "loss") -> Problem
     Raises:
         StudyError: as `parse_loss`.
     """
-    return replace(problem, loss=parse_loss(written, where))
+    loss = parse_loss(written, where)
+    if loss is not None and problem.noise is not None:
+        raise StudyError(beside_noise(where))
+    return replace(problem, loss=loss)
+
+
+def beside_noise(where: str = "[fit] loss") -> str:
+    """What is wrong with a loss where a sigma is estimated."""
+    return f"{where} beside an estimated sigma ([noise]): a robust loss finds the scatter by itself. Keep one of them."

@@ -34,7 +34,7 @@ from kinetix.studies.direct import place_parameters, with_missing_constants
 from kinetix.studies.energy import heat_of
 from kinetix.studies.fitting import fit_problem
 from kinetix.studies.given import Given
-from kinetix.studies.losses import parse_loss
+from kinetix.studies.losses import with_loss
 from kinetix.studies.problem import Problem, assemble, temperatures_vary
 from kinetix.studies.responses import check_response_names, check_time_on_stream
 from kinetix.studies.schema import reaction_sections
@@ -150,6 +150,7 @@ def fit(
     _check_arguments("fit", reactor, campaign, start=start, known=known)
     limits, multistart, wanted = FitLimits(max_iterations, max_seconds), Multistart(starts, seed), wanted_of(profile, bootstrap, influence)
     put = candidate(reactor, campaign, start, known=known, sigma=sigma, title=title, rtol=rtol, atol=atol)
+    put = with_loss(put, loss)
     return fit_tree(fit_problem(put, limits, on_iteration, multistart, wanted=wanted))
 
 
@@ -191,7 +192,6 @@ def candidate(
         rtol=rtol,
         atol=absolute_of(atol, "atol"),
         estimate_missing=True,
-        loss=parse_loss(loss, "loss"),
     )
 
 
