@@ -22,6 +22,7 @@ from kinetix.cli.options import (
     Initial,
     Json,
     Known,
+    Loss,
     MaxIterations,
     MaxSeconds,
     Noise,
@@ -66,6 +67,7 @@ def fit(
     max_seconds: MaxSeconds = None,
     starts: StartNumber = None,
     seed: Seed = None,
+    loss: Loss = None,
     profile: Profile = None,
     bootstrap: Bootstrap = None,
     influence: Influence = None,
@@ -119,12 +121,14 @@ def fit(
         profile,
         bootstrap,
         influence,
+        loss,
     )
     with telling():
         facts, _ = fitted(read, wishes, began(context))
         answer(facts, wishes)
         if write_study is not None and direct is not None:
             saved = {**direct.study(write_study.parent), "reactions": assumed_reactions}
+            saved = saved if loss is None else {**saved, "fit": {**saved.get("fit", {}), "loss": loss}}
             _save(saved, write_study, wishes)
         conclude(facts)
 

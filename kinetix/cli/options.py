@@ -58,6 +58,15 @@ Seed = Annotated[
         "--seed", min=0, metavar="N", help="Seed of starts that are spread or found, and of a bootstrap. Default: 2026.", show_default=False
     ),
 ]
+Loss = Annotated[
+    str | None,
+    typer.Option(
+        "--loss",
+        metavar="NAME",
+        help="Robust loss, so that a gross error counts for little: huber, soft_l1, cauchy or student_t. Default: least squares.",
+        show_default=False,
+    ),
+]
 Device = Annotated[
     Literal["cpu", "gpu"] | None,
     typer.Option("--device", help="Where to compute. Default: what 'kinetix devices' says.", show_default=False),
@@ -101,7 +110,8 @@ Noise = Annotated[
     typer.Option(
         "--noise",
         metavar="RESPONSE=QUANTITY",
-        help='Standard deviation of what was measured: A="0.01 mol/L", A="relative 2 %", A="relative 2 % + 0.01 mol/L".',
+        help='Standard deviation of what was measured: A="0.01 mol/L", A="relative 2 %", A="relative 2 % + 0.01 mol/L"; or A=estimated,'
+        ' A="relative estimated + estimated" with the parameters.',
         show_default=False,
     ),
 ]
@@ -183,15 +193,22 @@ def deviations(texts: Sequence[str] | None, example: str) -> dict[str, Any]:
 
     >>> deviations(["A=0.01 mol/L", "B=relative 2 % + 0.01 mol/L"], "A=0.01 mol/L")
     {'A': '0.01 mol/L', 'B': {'relative': '2 %', 'constant': '0.01 mol/L'}}
+    >>> deviations(["A=estimated", "B=relative estimated + 0.01 mol/L"], "A=0.01 mol/L")
+    {'A': {}, 'B': {'relative': {}, 'constant': '0.01 mol/L'}}
     """
     return {name: _deviation(text) for name, text in pairs("--noise", texts, example).items()}
 
 
-def _deviation(text: str) -> str | dict[str, str]:
+def _deviation(text: str) -> str | dict[str, Any]:
     word, _, parts = text.partition(" ")
     if word != "relative":
-        return text
+        return _part(text)
     relative, plus, constant = (part.strip() for part in parts.partition(" + "))
     if not relative or (plus and not constant):
         raise typer.BadParameter(f"'{text}' lacks a part; write for example \"A=relative 2 % + 0.01 mol/L\".", param_hint="--noise")
-    return {"relative": relative, **({"constant": constant} if constant else {})}
+    return {"relative": _part(relative), **({"constant": _part(constant)} if constant else {})}
+
+
+def _part(text: str) -> str | dict[str, Any]:
+    """A known part, or the empty table of one that is estimated."""
+    return {} if text == "estimated" else text

@@ -65,6 +65,7 @@ class Wishes:
     profile: bool | None = None
     bootstrap: int | None = None
     influence: bool | None = None
+    loss: str | None = None
 
 
 def began(context: typer.Context) -> float:
@@ -138,13 +139,14 @@ def fitted(read: Callable[[], Source], wishes: Wishes, since: float) -> tuple[Fi
     with progress(wanted=not wishes.quiet) as say:
         say("loading")
         from kinetix.io import writable_place
-        from kinetix.studies import fit_problem
+        from kinetix.studies import fit_problem, with_loss
 
         import_seconds = time.perf_counter() - since
         writable_place(wishes.out)
         say("reading")
         source = read()
         study, problem = problem_of(source)
+        problem = problem if wishes.loss is None else with_loss(problem, wishes.loss, "--loss")
     with on_device(wishes.device) as device:
         if problem.campaign.notes and not (wishes.as_json or wishes.quiet):
             typer.echo("".join(f"{note}\n" for note in problem.campaign.notes))

@@ -4,15 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import jax
 import jax.numpy as jnp
 
+from kinetix.estimation.losses import Loss
 from kinetix.estimation.triangles import merge, triangle
 
 Predict = Callable[[Any, jax.Array, Mapping[str, Any]], tuple[jax.Array, jax.Array, jax.Array, jax.Array]]
 """`(model, theta, lanes) -> (values, status, steps, t_reached)`; see `kinetix.simulation.predict`."""
+
+
+class Spread(Protocol):
+    """Standard deviations that depend on what is estimated; a pytree."""
+
+    @property
+    def estimated(self) -> Any:
+        """Responses whose standard deviation does, (response,)."""
+
+    def deviation(self, theta: jax.Array, values: jax.Array) -> Any:
+        """Standard deviations of predicted values (lane, time, response)."""
+
 
 ROWS_IN_BLOCK = 16_384
 """Residuals whose Jacobian is held at a time."""
@@ -22,7 +35,7 @@ class Evaluation(NamedTuple):
     """What one evaluation at free coordinates gives.
 
     Attributes:
-        R: triangle of [J r], (free + 1, free + 1); r = (predicted - observed) weight.
+        R: triangle of [J r], (free + 1, free + 1); r = (predicted - observed) weight, as the loss transforms it where there is one.
         bad: number of measured values without a finite prediction.
         values: predictions, SI, (lane, time, response).
         status, steps, t_reached: of the solves, (lane,).
@@ -54,6 +67,8 @@ def evaluate(
     observed: jax.Array,
     weights: jax.Array,
     block: int,
+    loss: Loss | None = None,
+    spread: Spread | None = None,
 ) -> Evaluation:
     """Residual triangle, predictions and statuses at `theta`.
 
@@ -65,6 +80,10 @@ def evaluate(
         observed: SI, (lane, time, response).
         weights: 1/SI, 0 where nothing was measured.
         block: lanes in a block; static.
+        loss: robust, or None for least squares.
+        spread: standard deviations that are estimated: `weights` are then 1/sigma at a reference, and sqrt(1 + 2 ln(sigma weight)) are
+            further residuals, so that the sum of squares is -2 ln L but for a constant; not finite where sigma is below 0.6 times its
+            reference.
     """
     size = observed.shape[0]
     blocks = -(-size // block)
@@ -82,8 +101,11 @@ def evaluate(
 
         def residuals(theta: jax.Array) -> tuple[jax.Array, tuple[jax.Array, ...]]:
             values, *ended = predict(model, theta, own_lanes)
-            difference = jnp.where(used, values - own_observed, 0.0) * own_weights
-            return difference.reshape(-1), (difference.reshape(-1), values, *ended)
+            rows = (jnp.where(used, values - own_observed, 0.0) * own_weights).reshape(-1)
+            if spread is not None:
+                rows = jnp.concatenate([*_with_spread(rows, spread, theta, jnp.where(used, values, own_observed), used, own_weights)])
+            rows = rows if loss is None else jnp.asarray(loss.transformed(rows))
+            return rows, (rows, values, *ended)
 
         jacobian, (r, values, *ended) = jax.jacfwd(residuals, has_aux=True)(theta)
         bad = jnp.sum(used & ~jnp.isfinite(values))
@@ -95,3 +117,13 @@ def evaluate(
         return array.reshape(blocks * block, *array.shape[2:])[:size]
 
     return Evaluation(merge(parts.R), jnp.sum(parts.bad), *map(whole, parts[2:]))
+
+
+def _with_spread(
+    rows: jax.Array, spread: Spread, theta: jax.Array, values: jax.Array, used: jax.Array, weights: jax.Array
+) -> tuple[jax.Array, jax.Array]:
+    """Residuals over the estimated sigma, and the roots of its logarithms, (row,) each; 0 where sigma is known or nothing measured."""
+    estimated = used & spread.estimated
+    ratio = jnp.where(estimated, spread.deviation(theta, values) * weights, 1.0)
+    logarithms = jnp.where(estimated, jnp.sqrt(1 + 2 * jnp.log(ratio)), 0.0)
+    return rows / ratio.reshape(-1), logarithms.reshape(-1)

@@ -6,8 +6,8 @@ Files are opened by `kinetix.io.tables.read_table`.
 
 from kinetix.experiments.building import build_campaign
 from kinetix.experiments.campaign import Campaign, Remark, ResponseColumn, suspected
+from kinetix.experiments.noise import Noise
 from kinetix.experiments.plausibility import LONGEST, odd_constants, require_possible, without_effect
-from kinetix.experiments.readings import Noise
 from kinetix.experiments.recognition import Recognition, recognise
 from kinetix.experiments.table import Header, Layout, Table, parse_header, parse_table, table_of_cells
 from kinetix.experiments.vocabulary import Vocabulary

@@ -8,11 +8,13 @@ are told at once.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 
 from kinetix.errors import DataError, Problems
 from kinetix.experiments.assembly import assembled, condition_units
 from kinetix.experiments.campaign import Campaign, suspected
 from kinetix.experiments.lanes import lanes_of
+from kinetix.experiments.noise import Noise
 from kinetix.experiments.plausibility import (
     check_conditions,
     check_constants,
@@ -23,7 +25,7 @@ from kinetix.experiments.plausibility import (
     odd_times,
     without_effect,
 )
-from kinetix.experiments.readings import Noise, check_negative_readings, fill_sigma, responses_of
+from kinetix.experiments.readings import check_negative_readings, fill_sigma, responses_of
 from kinetix.experiments.recognition import check_columns, recognise
 from kinetix.experiments.settings import settings_of
 from kinetix.experiments.sheet import read_sheet
@@ -57,7 +59,7 @@ def build_campaign(
         ignore: headers of columns to pass over.
         conditions: name -> what is constant over all experiments.
         noise: response -> standard deviation for every value without one of its own: a quantity, a number in SI, or `Noise` where a part
-            of it is relative to the value.
+            of it is relative to the value, known or estimated.
         progress: response -> the header of the column whose progress it is: (first - x)/(first - last) of each experiment, 0 to 1.
         only: header -> the value, or values, of the rows to use; other rows are as if they were not in the table.
         time_zero: where time begins: "first" is the first row of each experiment, "as written" takes times as they stand, anything else
@@ -104,7 +106,7 @@ def build_campaign(
     for sheet, (_, choice) in zip(sheets, chosen, strict=True):
         sheet.notes[:0] = [choice] if choice else []
     responses, unit_notes = responses_of(sheets, problems)
-    fill_sigma(sheets, noise, vocabulary, problems)
+    estimated = fill_sigma(sheets, noise, vocabulary, problems)
     for sheet in sheets:
         if not allow_negative:
             check_negative_readings(sheet, vocabulary, problems)
@@ -124,6 +126,5 @@ def build_campaign(
         suspicions += () if allow_negative else odd_readings(sheet, vocabulary)
     constants = {name: quantity.si for name, quantity in conditions.items()}
     units = {name: quantity.unit for name, quantity in conditions.items()} | condition_units(sheets)
-    return suspected(
-        assembled(lanes, responses, settings, constants, units, sheets, [*unit_notes, *lane_notes, *setting_notes]), suspicions
-    )
+    campaign = assembled(lanes, responses, settings, constants, units, sheets, [*unit_notes, *lane_notes, *setting_notes])
+    return suspected(replace(campaign, noise=estimated), suspicions)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from kinetix.errors import KinetixWarning
+from kinetix.experiments.noise import Noise
 from kinetix.units import Unit
 
 
@@ -53,6 +54,7 @@ class Campaign:
         warnings: what looks like a mistake in the data, as sentences.
         rows_read: data rows of all tables.
         values_used: measured values.
+        noise: response -> standard deviation that the fit estimates, constant parts that are known in SI.
         data_hash: SHA-256 of the labels and the SI numbers; how the file is written does not count, unless a unit changes the last digit.
     """
 
@@ -74,6 +76,7 @@ class Campaign:
     values_used: int
     data_hash: str
     warnings: tuple[str, ...] = ()
+    noise: Mapping[str, Noise] = field(default_factory=dict)
 
 
 def suspected(campaign: Campaign, suspicions: Iterable[str]) -> Campaign:

@@ -4,43 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 
 import numpy as np
 
 from kinetix.errors import Problems, nearest
 from kinetix.experiments.campaign import ResponseColumn
+from kinetix.experiments.noise import Noise
 from kinetix.experiments.recognition import Column
 from kinetix.experiments.sheet import Sheet
 from kinetix.experiments.vocabulary import Vocabulary
+from kinetix.parameters import Estimate
 from kinetix.units import CONCENTRATION, Quantity, Unit, require
 
 NEGATIVE_BY = 3.0  # sigmas below zero that a concentration may be read at
-
-
-@dataclass(frozen=True)
-class Noise:
-    """A standard deviation with a part that is constant and a part that grows with the measured value y.
-
-        sigma = sqrt(constant^2 + (relative y)^2)
-
-    Attributes:
-        constant: a quantity, or a number in SI; 0 where there is none.
-        relative: share of the value; 0 where there is none.
-
-    >>> Noise(3.0, 0.04).at(np.array([0.0, 100.0])).tolist()
-    [3.0, 5.0]
-
-    Source: D. M. Rocke and S. Lorenzato, Technometrics 37 (1995) 176.
-    """
-
-    constant: Quantity | float = 0.0
-    relative: float = 0.0
-
-    def at(self, values: np.ndarray) -> np.ndarray:
-        """Standard deviations of measured values, SI."""
-        constant = self.constant.si if isinstance(self.constant, Quantity) else self.constant
-        return np.hypot(constant, self.relative * values)
 
 
 def responses_of(sheets: Iterable[Sheet], problems: Problems) -> tuple[tuple[ResponseColumn, ...], list[str]]:
@@ -64,9 +41,17 @@ def fill_sigma(
     noise: Mapping[str, Quantity | float | Noise],
     vocabulary: Vocabulary,
     problems: Problems,
-) -> None:
-    """Readings without a sigma of their own take the one of [noise]; then all readings have one, or none has."""
-    given = _noise_in_si(noise, vocabulary, sheets, problems)
+) -> dict[str, Noise]:
+    """Readings without a sigma of their own take the one of [noise]; then all readings have one, or none has.
+
+    Returns:
+        Noise that the fit estimates, constant parts that are known in SI.
+    """
+    parts = _noise_in_si(noise, vocabulary, sheets, problems)
+    given = {name: part for name, part in parts.items() if not part.estimated}
+    open_ = {name: part for name, part in parts.items() if part.estimated and any(name in sheet.sigma for sheet in sheets)}
+    for name, part in open_.items():
+        _check_estimated(name, part, sheets, problems)
     for sheet in sheets:
         for name, sigma in sheet.sigma.items():
             values = sheet.values[name]
@@ -81,24 +66,47 @@ def fill_sigma(
                     f"{name} is 0, and so is a sigma that is relative alone. Add a constant part to the noise of {name}."
                 ),
             )
-    if not any(sheet.sigma_column(name) or not np.all(np.isnan(sigma)) for sheet in sheets for name, sigma in sheet.sigma.items()):
-        return
+    known = [(sheet, name, sigma) for sheet in sheets for name, sigma in sheet.sigma.items() if name not in open_]
+    if not open_ and not any(sheet.sigma_column(name) or not np.all(np.isnan(sigma)) for sheet, name, sigma in known):
+        return {}
+    for sheet, name, sigma in known:
+        without = [int(row) for row in np.flatnonzero(np.isnan(sigma) & ~np.isnan(sheet.values[name]))]
+        column = sheet.sigma_column(name)
+        if column is None and without:
+            reading, unit = sheet.reading_column(name), sheet.units[name].text
+            cure = (
+                f"Add {name} = {{}} there, or a known one"
+                if open_
+                else f"Add a column 'sigma_{name} [{unit}]' or give {name} under [noise]"
+            )
+            others = "those of others are estimated by [noise]" if open_ else "other readings have one"
+            problems.add(f"{sheet.table.source}: column '{reading.header.text}' has no sigma for {name}, while {others}. {cure}.")
+        elif column is not None:
+            empty = [row for row in without if sheet.holds_none(row, column)]
+            sheet.report(
+                problems, column, empty, lambda row, name=name: f"the reading of {name} has no sigma. Write it here or under [noise]."
+            )
+    return open_
+
+
+def _check_estimated(name: str, noise: Noise, sheets: Sequence[Sheet], problems: Problems) -> None:
+    """That nothing else gives the sigma of a response, and that no reading has none by a relative part alone."""
     for sheet in sheets:
-        for name, sigma in sheet.sigma.items():
-            without = [int(row) for row in np.flatnonzero(np.isnan(sigma) & ~np.isnan(sheet.values[name]))]
-            column = sheet.sigma_column(name)
-            if column is None and without:
-                reading = sheet.reading_column(name)
-                unit = sheet.units[name].text
-                problems.add(
-                    f"{sheet.table.source}: column '{reading.header.text}' has no sigma for {name}, while other readings have one. "
-                    f"Add a column 'sigma_{name} [{unit}]' or give {name} under [noise]."
-                )
-            elif column is not None:
-                empty = [row for row in without if sheet.holds_none(row, column)]
-                sheet.report(
-                    problems, column, empty, lambda row, name=name: f"the reading of {name} has no sigma. Write it here or under [noise]."
-                )
+        if name not in sheet.sigma:
+            continue
+        column = sheet.sigma_column(name)
+        if column is not None and not np.all(np.isnan(sheet.sigma[name])):
+            problems.add(
+                f"{sheet.table.source}: column '{column.header.text}' gives the sigma of {name}, which [noise] estimates. Keep one: remove"
+                f" {name} from [noise], or list the column under ignore."
+            )
+        zero = [int(row) for row in np.flatnonzero(sheet.values[name] == 0)] if noise.constant == 0 else []
+        sheet.report(
+            problems,
+            sheet.reading_column(name),
+            zero,
+            lambda row: f"{name} is 0, and so would be a sigma that is relative alone. Add constant = {{}} to the noise of {name}.",
+        )
 
 
 def _noise_in_si(
@@ -112,6 +120,12 @@ def _noise_in_si(
             known = ", ".join(vocabulary.responses)
             problems.add(f"noise: '{name}' is no response of the model (known: {known}).{nearest(name, vocabulary.responses)}")
             continue
+        if isinstance(written, Noise) and written.estimated:
+            constant = written.constant
+            if isinstance(constant, Quantity):
+                constant = constant.unit.scale_to_si(constant.value)
+            given[name] = replace(written, constant=constant)
+            continue
         relative = written.relative if isinstance(written, Noise) else 0.0
         quantity = value = written.constant if isinstance(written, Noise) else written
         if isinstance(quantity, Quantity):
@@ -122,6 +136,8 @@ def _noise_in_si(
                 with problems.collecting():
                     require(quantity, dimension, f"noise: the sigma of {name}")
             value = quantity.unit.scale_to_si(quantity.value)
+        if isinstance(value, Estimate) or isinstance(relative, Estimate):
+            continue  # an estimated part makes the whole one that is estimated
         if not (isinstance(value, float | int) and 0 <= value < math.inf and 0 <= relative < math.inf and (value > 0 or relative > 0)):
             problems.add(f"noise: the sigma of {name} is {quantity}; a measurement error must be a finite number above zero.")
             continue

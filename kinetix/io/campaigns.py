@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from kinetix.errors import Problems
 from kinetix.experiments import Campaign, Layout, Table, Vocabulary, build_campaign, recognise
@@ -22,7 +22,7 @@ def read_csv(
     columns: Mapping[str, str] | None = None,
     ignore: Collection[str] = (),
     conditions: Mapping[str, str] | None = None,
-    noise: Mapping[str, str | Mapping[str, str]] | None = None,
+    noise: Mapping[str, str | Mapping[str, Any]] | None = None,
     sheet: str | Sequence[str] = (),
     header: int | Sequence[int] | Sequence[str] = (),
     decimal: Literal[".", ","] | None = None,
@@ -46,7 +46,8 @@ def read_csv(
         ignore: headers of columns to pass over.
         conditions: name -> quantity that is constant over all experiments.
         noise: response -> standard deviation for values without one of their own: `"0.01 mol/L"`, or `{"relative": "5 %"}` of the value,
-            or both, `{"relative": "5 %", "constant": "0.001 mol/L"}` (squares added).
+            or both, `{"relative": "5 %", "constant": "0.001 mol/L"}` (squares added); `{}` in the place of the whole or of a part is
+            estimated with the parameters.
         sheet: of the workbooks, or several, or "*" for all; needed where a workbook has several.
         header: line of the header, its lines where it has several, or the headers themselves where the files have none.
         decimal: decimal mark, where the files do not show it; the other mark then separates thousands.

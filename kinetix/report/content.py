@@ -11,6 +11,7 @@ import numpy.typing as npt
 import xarray as xr
 
 from kinetix.report.numbers import alike, compared
+from kinetix.report.outliers import outlier_rows
 from kinetix.report.refits import influence_rows, influence_sentences, interval_rows, interval_sentences
 from kinetix.report.rows import correlated_pairs, parameter_rows, response_rows, settings, sigma_sentence, statistics_rows
 from kinetix.report.starts import optima_rows, start_sentences
@@ -155,6 +156,7 @@ def contents(tree: xr.DataTree, pictures: Sequence[Picture] = ()) -> Report:
         ("parameters", "Parameters", _parameters),
         ("supplement", "In addition", _supplement),
         ("warnings", "Warnings", _warnings),
+        ("outliers", "Outliers", _outliers),
         ("intervals", "Intervals by refits", _intervals),
         ("influence", "Influence", _influence),
         ("starts", "Starts", _starts),
@@ -260,6 +262,16 @@ def _starts(tree: xr.DataTree) -> Iterator[Block]:
         yield _without_empty(
             Table(heads, tuple(rows), "The distinct optima, the best first; values are those of the first start that reached each.")
         )
+
+
+def _outliers(tree: xr.DataTree) -> Iterator[Block]:
+    rows = outlier_rows(tree)
+    if rows:
+        yield Text(
+            f"Values that count less than half in the robust loss ({tree.attrs['loss']}); a weight of 1 is that of least squares."
+            " Each deserves a look: a slip, or a place where the model is wrong."
+        )
+        yield _table("experiment, time:number, response:code, observed:number, predicted:number, unit, weight:number", rows)
 
 
 def _supplement(tree: xr.DataTree) -> Iterator[Block]:
@@ -404,12 +416,15 @@ def _values(tree: xr.DataTree) -> Iterator[Block]:
             Column("predicted", "number"),
             Column("residual", "number"),
             Column(label, "number"),
+            Column("weight", "number"),
         )
+        weight = group["robust_weight"].values[i, j, r] if "robust_weight" in group else np.full(len(i), np.nan)
+        counted = [f"{one:.2f}" if np.isfinite(one) else "" for one in weight]
         with np.errstate(divide="ignore", invalid="ignore"):
             deviation = np.abs((observed - predicted) / z)
         measured, computed, residual = compared(observed, predicted, deviation)
-        texts = (names, *places, measured, sigma, computed, residual, [_two_decimals(one) for one in z])
-        marks = tuple((*(0 for _ in columns[1:]), _distance(one)) for one in z)
+        texts = (names, *places, measured, sigma, computed, residual, [_two_decimals(one) for one in z], counted)
+        marks = tuple((*(0 for _ in columns[2:]), _distance(one), 0) for one in z)
         caption = f"{_titled(str(name), unit)}: {note}" if note else _titled(str(name), unit)
         legend = f"Shaded beyond {FAR:g}, darker beyond {VERY_FAR:g}, standard deviations; one value in 22 is beyond {FAR:g} by chance."
         yield _without_empty(Table(columns, tuple(zip(*texts, strict=True)), caption, marks, legend))
@@ -482,7 +497,14 @@ def _reproduce(tree: xr.DataTree) -> Iterator[Block]:
     if not tree.attrs["converged"]:
         yield Text("There is nothing to cite: the fit did not converge.")
         return
-    weights = "nonlinear least squares" if tree.attrs["sigma_meaning"] == "estimated" else "nonlinear least squares weighted by 1/σ²"
+    loss = str(tree.attrs.get("loss", ""))
+    weights = (
+        f"nonlinear M-estimation with the robust loss {loss}"
+        if loss
+        else "nonlinear least squares"
+        if tree.attrs["sigma_meaning"] == "estimated"
+        else "nonlinear least squares weighted by 1/σ²"
+    )
     jax = f" (JAX {known['jax_version']})" if "jax_version" in known else ""
     yield Text(
         f"To cite: parameters were estimated with kinetix{version}{jax} by bounded {weights} (trust-region Levenberg-Marquardt, exact "

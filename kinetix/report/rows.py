@@ -124,6 +124,10 @@ def sigma_sentence(tree: xr.DataTree) -> str:
     number = int(group_of(tree, "statistics")["dof"])
     dof = f"{count(number, 'degree')} of freedom"
     s = float(group_of(tree, "statistics")["s"])
+    if tree.attrs["sigma_meaning"] == "modelled":
+        return f"{tree.attrs['errors']}: intervals use the normal quantile"
+    if tree.attrs.get("errors"):
+        return f"{tree.attrs['errors']}, t with {dof}"
     if number <= 0 and tree.attrs["sigma_meaning"] != "trusted":
         return "none: no degree of freedom is left to estimate sigma from"
     return {
@@ -137,12 +141,30 @@ def statistics_rows(tree: xr.DataTree) -> list[tuple[str, str]]:
     """What the statistics are called, and what they are; a row without a name goes on with the one above."""
     group = group_of(tree, "statistics")
     number = {str(name): float(value) for name, value in group.data_vars.items() if value.ndim == 0}
-    rows = [("sum of squared weighted residuals", _measure(group["ssr"]))]
+    loss = str(tree.attrs.get("loss", ""))
+    rows = [("sum of the loss" if loss else "sum of squared weighted residuals", _measure(group["ssr"]))]
+    if loss:
+        given = (
+            "given sigma" if tree.attrs["sigma_meaning"] == "trusted" else f"{_measure(group['robust_scale'])}, from the median residual"
+        )
+        rows += [("robust loss", f"{loss} (in units of {given})"), ("", "chi-square and its p-value do not judge a robust fit")]
+    if tree.attrs["sigma_meaning"] == "modelled":
+        rows.append(("log-likelihood, in the units of the data", significant(number["log_likelihood"], 8)))
+        rows.append(("bias of the estimated sigmas", f"too small by about the factor {number['sigma_bias']:.3g}"))
     if tree.attrs["sigma_meaning"] == "estimated":
-        rows.append(("standard deviation of the residuals", _measure(group["s"])))
+        rows.append((f"standard deviation of the residuals{' (median)' if loss else ''}", _measure(group["s"])))
     if math.isfinite(number["chi_square"]):
         text = f"{significant(number['chi_square'], 5)}, reduced {significant(number['reduced_chi_square'], 4)}"
         rows.append(("chi-square", text + (f", {probability(number['p_value'])}" if math.isfinite(number["p_value"]) else "")))
+    if "pure_error" in group:
+        number_of = f"{count(int(number['replicate_points']), 'point')} measured more than once, {number['replicate_values']:.0f} values"
+        freedom = count(int(number["pure_error_dof"]), "degree")
+        rows.append(("replicates (all conditions equal)", number_of))
+        rows.append(("scatter between replicates", f"{_measure(group['pure_error'])}, {freedom} of freedom"))
+    if math.isfinite(number.get("lack_of_fit_F", math.nan)):
+        freedom = f"{number['lack_of_fit_dof']:.0f} and {number['pure_error_dof']:.0f} degrees of freedom"
+        tested = f"F = {significant(number['lack_of_fit_F'], 4)} with {freedom}, {probability(number['lack_of_fit_p'])}"
+        rows.append(("lack of fit", tested))
     rows.append(("degrees of freedom", f"{number['dof']:.0f}"))
     rows.append(("errors and intervals", sigma_sentence(tree)))
     parameters = group_of(tree, "parameters")

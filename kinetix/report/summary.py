@@ -9,6 +9,7 @@ from typing import Any
 import xarray as xr
 
 from kinetix.report.numbers import for_json as _plain
+from kinetix.report.outliers import outlier_rows
 from kinetix.results.schema import ATTRIBUTES
 from kinetix.results.tree import group_of
 from kinetix.status import Status
@@ -23,8 +24,9 @@ def summary(tree: xr.DataTree) -> dict[str, Any]:
     Returns:
         A dictionary with `converged`, `status`, `objective`, `n_observations`, `n_parameters`, `parameters` (name -> value, unit,
         stderr, lower95, upper95, fixed, at_bound, note), `derived`, `correlation` (estimated parameters only), `sigma_meaning`,
-        `statistics`, `failed_experiments`, `starts` (None where there was one; else number, those that reached the best optimum, and the
-        distinct optima), `profile` and `bootstrap` (None where not asked for; else the interval of each estimated parameter), `influence`
+        `loss` (None for least squares), `outliers` (values that count less than half in a robust loss), `statistics`,
+        `failed_experiments`, `starts` (None where there was one; else number, those that reached the best optimum, and the distinct
+        optima), `profile` and `bootstrap` (None where not asked for; else the interval of each estimated parameter), `influence`
         (distance by what was left out), `verdict`, `warnings`, `notes`, `provenance` and `version`. Values are in the user's
         units; `at_bound` is "lower", "upper" or None.
     """
@@ -43,6 +45,8 @@ def summary(tree: xr.DataTree) -> dict[str, Any]:
         "derived": _derived(tree),
         "correlation": _correlation(tree),
         "sigma_meaning": root["sigma_meaning"],
+        "loss": str(root.get("loss", "")) or None,
+        "outliers": [row._asdict() for row in outlier_rows(tree)],
         "statistics": _statistics(tree),
         "failed_experiments": failed_experiments(tree),
         "starts": _starts(tree),

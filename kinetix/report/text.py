@@ -10,6 +10,7 @@ from kinetix.report.comparison import comparison_text
 from kinetix.report.layout import WIDTH
 from kinetix.report.layout import columned as _table
 from kinetix.report.layout import wrapped as _wrapped
+from kinetix.report.outliers import outlier_rows
 from kinetix.report.refits import influence_rows, influence_sentences, interval_rows, interval_sentences
 from kinetix.report.rows import Setting, correlated_pairs, parameter_rows, response_rows, settings, statistics_rows
 from kinetix.report.starts import start_sentences
@@ -44,7 +45,20 @@ def text_report(tree: xr.DataTree) -> str:
     if is_comparison(tree):
         return comparison_text(tree)
     require_fit(tree)
-    sections = (_head, _parameters, _intervals, _warnings, _starts, _influence, _data, _statistics, _correlations, _origin, _supplement)
+    sections = (
+        _head,
+        _parameters,
+        _intervals,
+        _warnings,
+        _outliers,
+        _starts,
+        _influence,
+        _data,
+        _statistics,
+        _correlations,
+        _origin,
+        _supplement,
+    )
     written = [list(section(tree)) for section in sections]
     return "\n\n".join("\n".join(section) for section in written if section) + "\n"
 
@@ -92,6 +106,18 @@ def _warnings(tree: xr.DataTree) -> Iterator[str]:
     for number, sentence in enumerate(sentences, start=1):
         mark = f"  {number}. "
         yield from _wrapped(sentence, first=mark, rest=" " * len(mark))
+
+
+def _outliers(tree: xr.DataTree) -> Iterator[str]:
+    rows = outlier_rows(tree)
+    if not rows:
+        return
+    yield "Values that count less than half"
+    header, right = ("Experiment", "time", "response", "observed", "predicted", "unit", "weight"), (1, 3, 4, 6)
+    if not any(row.time for row in rows):
+        rows, header, right = [(row.experiment, *row[2:]) for row in rows], (header[0], *header[2:]), (2, 3, 5)
+    table = _table(header, rows, right=right)
+    yield from (f"  {line}" for line in table)
 
 
 def _starts(tree: xr.DataTree) -> Iterator[str]:

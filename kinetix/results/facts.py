@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from kinetix.analyses.lack_of_fit import LackOfFit
 from kinetix.status import Status
 from kinetix.units import Unit
 
@@ -98,6 +99,40 @@ class StartFacts:
 
 
 @dataclass(frozen=True, eq=False)
+class RobustFacts:
+    """What a robust loss says of the values (E, T, R).
+
+    `constant` is the loss's in standard deviations, `shape` the degrees of freedom of student_t (NaN of others), `scale` the standard
+    deviation of weighted residuals that it was used with: 1 where sigma is known (`scale_known`), else found from the residuals.
+    `residual_scale` is that of the residuals at the end in any case. `weights` are psi(r)/r: 1 where a value counts as in least squares,
+    NaN where nothing was measured. `covariance` names the formula of the errors.
+    """
+
+    loss: str
+    constant: float
+    shape: float
+    scale: float
+    scale_known: bool
+    residual_scale: float
+    weights: Floats
+    covariance: str
+
+
+@dataclass(frozen=True)
+class NoiseFacts:
+    """What a fit says that estimates standard deviations with the parameters.
+
+    `log_likelihood` is of all values in the units of the data, `modelled` the number of values whose sigma is estimated, `bias` about the
+    factor by which such a sigma comes out too small, sqrt(1 - p/n), p the other parameters. `errors` says what the errors come from.
+    """
+
+    log_likelihood: float
+    modelled: int
+    bias: float
+    errors: str
+
+
+@dataclass(frozen=True, eq=False)
 class ProfileFacts:
     """Profile likelihoods of P parameters, N points each (NaN beyond a profile's own); values in SI.
 
@@ -156,9 +191,10 @@ class FitFacts:
     `mask` (E, T, R) is True where a value was measured and used. `weights_si` (E, T, R) are 1/sigma, or 1 per unit of the data column
     where no sigma is given. `weighted_residuals` (E, T, R) are (observed - predicted) times
     weight, as in the objective: dimensionless where sigma was given, in the data columns' units otherwise. `sigma_meaning` is
-    "trusted", "scaled" or "estimated"; `s` is the factor on sigma where it is scaled, and the standard deviation of the residuals
-    where it is estimated. `scales` are "log" or "linear", `at_bound` is "", "lower" or "upper", bounds that do not exist are
-    infinite, `interval_si` (P, 2) holds the ends of the 95 % interval. `n_parameters` counts estimated parameters only.
+    "trusted", "scaled", "estimated" (from the residuals) or "modelled" (with the parameters); `s` is the factor on sigma where it is
+    scaled, and the standard deviation of the residuals where it is estimated. `scales` are "log" or "linear", `at_bound` is "", "lower" or
+    "upper", bounds that do not exist are infinite, `interval_si` (P, 2) holds the ends of the 95 % interval. `n_parameters` counts
+    estimated parameters only.
     `time_unit` is None where nothing depends on time (then T is 1). `experiment_steps` are solver steps and `experiment_reached_si`
     the times up to which experiments were followed, 0 where nothing was integrated; `experiment_why` is empty, or says of each
     experiment why its integration failed, "" where it did not. `history` is the objective after each iteration.
@@ -166,7 +202,8 @@ class FitFacts:
     and `import_`, `trace_`, `compile_`, `run_seconds`.
     `null_directions` are sentences about combinations of parameters that change nothing, `without_effect` names the parameters that
     change nothing by themselves. `model` says what was fitted, a line each, its columns separated by tabs: the name of a reaction, its
-    equation and its rate as computed; or something else and what it is. `supplement` is text of a command that stands below the report.
+    equation and its rate as computed; or something else and what it is. `replicates` is the test of lack of fit, None where
+    nothing was measured twice. `supplement` is text of a command that stands below the report.
     `parameter_notes` is empty, or says of each parameter what must be known to use it: the temperature at which it holds.
     """
 
@@ -229,6 +266,9 @@ class FitFacts:
     profiles: Dense | None = None
     arrhenius: tuple[Curve, ...] = ()
     starts: StartFacts | None = None
+    robust: RobustFacts | None = None
+    noise: NoiseFacts | None = None
+    replicates: LackOfFit | None = None
     profile: ProfileFacts | None = None
     bootstrap: BootstrapFacts | None = None
     influence: InfluenceFacts | None = None

@@ -12,6 +12,7 @@ from kinetix.errors import InputError
 from kinetix.results.facts import Condition, Curve, Dense, FitFacts, Floats, SimulationFacts, StartFacts
 from kinetix.results.labels import common, dataset, factors_of, reported, texts, time_text, with_meanings
 from kinetix.results.refits import bootstrap_group, influence_group, likelihood_group
+from kinetix.results.robust import loss_text
 from kinetix.results.schema import unit_text, variable
 from kinetix.results.verdict import verdict, warn_sentences
 
@@ -142,6 +143,8 @@ def _root_attributes(facts: FitFacts) -> dict[str, str | int | float]:
         "message": facts.message,
         "verdict": verdict(facts),
         "sigma_meaning": facts.sigma_meaning,
+        "loss": "" if facts.robust is None else loss_text(facts.robust),
+        "errors": _errors(facts),
         "warnings": "\n".join(dict.fromkeys((*warn_sentences(facts), *facts.warnings))),
         "null_directions": "\n".join(facts.null_directions),
         "notes": "\n".join(facts.notes),
@@ -149,6 +152,12 @@ def _root_attributes(facts: FitFacts) -> dict[str, str | int | float]:
         "supplement": facts.supplement,
         **facts.provenance,
     }
+
+
+def _errors(facts: FitFacts) -> str:
+    if facts.noise is not None:
+        return facts.noise.errors
+    return "" if facts.robust is None else facts.robust.covariance
 
 
 def _parameters(facts: FitFacts) -> xr.Dataset:
@@ -212,6 +221,8 @@ def _predictions(facts: FitFacts) -> xr.Dataset:
     }
     units = {"response": common(facts.response_units, "unit"), "objective": _objective_unit(facts)}
     units["1/response"] = "1 per unit of the response"
+    if facts.robust is not None:
+        values["robust_weight"] = facts.robust.weights
     if facts.time_unit is not None:
         values["t"] = facts.time_unit.from_si(facts.times_si)
         values["t_reached"] = facts.time_unit.from_si(facts.experiment_reached_si)
@@ -252,6 +263,21 @@ def _statistics(facts: FitFacts) -> xr.Dataset:
         "iterations": int(facts.iterations),
         "evaluations": int(facts.evaluations),
     }
+    if facts.robust is not None:
+        values["robust_scale"] = float(facts.robust.scale)
+    if facts.replicates is not None:
+        found = facts.replicates
+        values |= {
+            "replicate_points": found.points,
+            "replicate_values": found.values,
+            "pure_error": found.pure_error,
+            "pure_error_dof": found.pure_dof,
+            "lack_of_fit_dof": found.lack_dof,
+            "lack_of_fit_F": found.F,
+            "lack_of_fit_p": found.p_value,
+        }
+    if facts.noise is not None:
+        values |= {"log_likelihood": float(facts.noise.log_likelihood), "sigma_bias": float(facts.noise.bias)}
     return dataset("statistics", values, {"objective": _objective_unit(facts), "objective^2": _objective_unit(facts, squared=True)})
 
 

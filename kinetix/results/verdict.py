@@ -10,9 +10,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from kinetix.analyses.lack_of_fit import LackOfFit
 from kinetix.constants import GAS_CONSTANT
-from kinetix.results.facts import FitFacts
+from kinetix.results.facts import FitFacts, RobustFacts
 from kinetix.results.phrases import correlation, count, how_ended, listing, near_one, plain, probability
+from kinetix.results.robust import loss_text, outlier_sentences, outlying
 from kinetix.results.schema import unit_text
 from kinetix.status import Status
 from kinetix.units import Unit
@@ -31,6 +33,9 @@ COMPUTED = 1e-6
 """Share of the measured values (in the norm of the objective) below which residuals are no scatter: nothing is measured as closely, and
 tables of computed values have about six digits."""
 
+SMALL_SIGMA = 0.9
+"""Factor of the bias of an estimated sigma below which it is told."""
+
 RANGE_RATIO = 10.0
 LARGE_RELATIVE_ERROR = 0.5
 MANY_TIMES = 10.0
@@ -38,7 +43,7 @@ MANY_TIMES = 10.0
 
 
 def verdict(facts: FitFacts) -> str:
-    """One to three sentences: whether the fit ended well, how well it describes the data, what stands in the way of believing it."""
+    """A few sentences: whether the fit ended well, how well it describes the data, what stands in the way of believing it."""
     counts = f"{count(facts.n_parameters, 'parameter')} from {count(facts.n_observations, 'observation')}"
     if not facts.status.ok:
         return (
@@ -52,6 +57,8 @@ def verdict(facts: FitFacts) -> str:
     quality = _quality(facts)
     if quality:
         sentences.append(quality)
+    if facts.replicates is not None:
+        sentences.append(_between_replicates(facts, facts.replicates))
     held = [name for name, side in zip(facts.parameter_names, facts.at_bound, strict=True) if side]
     if held:
         sentences.append(f"{listing(held)} ended on a bound.")
@@ -70,6 +77,10 @@ def warn_sentences(facts: FitFacts) -> list[str]:
         *_poorly_known(facts),
         *_few_degrees_of_freedom(facts),
         *_surprising_chi_square(facts),
+        *outlier_sentences(facts),
+        *_robust_without_errors(facts),
+        *_biased_sigma(facts),
+        *_lack_of_fit(facts),
         *_computed(facts),
         *_worse_than_the_mean(facts),
         *_unweighted_ranges(facts),
@@ -79,6 +90,8 @@ def warn_sentences(facts: FitFacts) -> list[str]:
 def _quality(facts: FitFacts) -> str:
     if facts.dof <= 0:
         return "There are as many parameters as observations, so the data cannot speak against the model."
+    if facts.robust is not None:
+        return _robust_quality(facts, facts.robust)
     if facts.sigma_meaning == "trusted":
         if not np.isfinite(facts.p_value):
             return ""
@@ -93,8 +106,10 @@ def _quality(facts: FitFacts) -> str:
     if facts.sigma_meaning == "scaled":
         return f"The residuals are {facts.s:.3g} times the given sigma, and the errors are scaled by that."
     parts = []
+    if facts.noise is not None:
+        parts.append(f"The scatter was estimated with the parameters (log-likelihood {facts.noise.log_likelihood:.6g})")
     units = {unit_text(unit) for unit in facts.response_units}
-    if len(units) == 1 and np.isfinite(facts.s):
+    if facts.noise is None and len(units) == 1 and np.isfinite(facts.s):
         parts.append(f"the residuals scatter by {_amount_reported(facts.s, facts.response_units[0], 2)}")
     if np.isfinite(facts.r_squared).any():
         lowest = int(np.nanargmin(facts.r_squared))
@@ -102,6 +117,46 @@ def _quality(facts: FitFacts) -> str:
         parts.append(f"{which} {near_one(facts.r_squared[lowest])}")
     sentence = ", ".join(parts)
     return f"{sentence[:1].upper()}{sentence[1:]}." if sentence else ""
+
+
+def _between_replicates(facts: FitFacts, found: LackOfFit) -> str:
+    scatter = f"The scatter between replicates is {_scatter(facts, found.pure_error)}"
+    return f"{scatter}; lack of fit F = {plain(found.F, 3)}, {probability(found.p_value)}." if np.isfinite(found.F) else f"{scatter}."
+
+
+def _scatter(facts: FitFacts, size: float) -> str:
+    """A standard deviation in the units of the objective."""
+    if facts.sigma_meaning == "estimated":
+        return _amount_reported(size, facts.response_units[0], 2)
+    return f"{plain(size, 2)} times the given sigma"
+
+
+def _lack_of_fit(facts: FitFacts) -> Iterator[str]:
+    found = facts.replicates
+    if found is None or list(_computed(facts)):
+        return
+    if found.p_value < DOUBTFUL_P:
+        doubt = "is wrong somewhere" if found.p_value < REFUTED_P else "may be wrong somewhere"
+        yield (
+            f"Lack of fit: the model misses the means of the replicates by more than these scatter (F = {plain(found.F, 3)} with "
+            f"{found.lack_dof} and {found.pure_dof} degrees of freedom, {probability(found.p_value)}). It {doubt}: look at the residuals "
+            "for a pattern."
+        )
+    if found.pure_ssr == 0:
+        yield (
+            f"The replicates ({found.values} values) are exactly equal. Copies of one reading are no repetitions, yet count as such: leave "
+            "them out."
+        )
+
+
+def _robust_quality(facts: FitFacts, robust: RobustFacts) -> str:
+    outliers = len(outlying(robust.weights))
+    counted = f"{count(outliers, 'value')} of {facts.n_observations} {'counts' if outliers == 1 else 'count'} less than half"
+    size = f"{plain(robust.residual_scale, 2)} times the given sigma"
+    if facts.sigma_meaning == "estimated":
+        units = {unit_text(unit) for unit in facts.response_units}
+        size = _amount_reported(robust.residual_scale, facts.response_units[0], 2) if len(units) == 1 else plain(robust.residual_scale, 2)
+    return f"With the robust loss ({loss_text(robust)}) {counted}; the residuals scatter by {size} (median)."
 
 
 def _not_converged(facts: FitFacts) -> Iterator[str]:
@@ -245,6 +300,23 @@ def _surprising_chi_square(facts: FitFacts) -> Iterator[str]:
         )
     elif facts.p_value > TOO_GOOD_P:
         yield f'{figures}, far below what the given sigma explains: sigma is probably too large. Correct it, or write sigma = "scaled".'
+
+
+def _robust_without_errors(facts: FitFacts) -> Iterator[str]:
+    free = ~facts.fixed & (np.array(facts.at_bound) == "") & np.isfinite(np.diag(facts.correlation))
+    if facts.robust is not None and facts.dof > 0 and free.any() and not np.isfinite(facts.stderr_si[free]).any():
+        yield (
+            f"The {facts.robust.loss} loss leaves no standard errors: most residuals lie where it falls off (or none is left). "
+            "Take a larger scale of the loss, or look at sigma and the model."
+        )
+
+
+def _biased_sigma(facts: FitFacts) -> Iterator[str]:
+    if facts.noise is not None and facts.noise.bias < SMALL_SIGMA:
+        yield (
+            f"Standard deviations of maximum likelihood come out too small where the parameters are many: here by about the factor "
+            f"{facts.noise.bias:.2g}, and errors and intervals with them. Measure more, or give a sigma that is known."
+        )
 
 
 def _computed(facts: FitFacts) -> Iterator[str]:

@@ -15,6 +15,7 @@ from kinetix.studies.direct import arrhenius_study as arrhenius_study
 from kinetix.studies.direct import complete_study as complete_study
 from kinetix.studies.direct import direct_study as direct_study
 from kinetix.studies.fitting import fit_problem as fit_problem
+from kinetix.studies.losses import with_loss as with_loss
 from kinetix.studies.problem import Problem as Problem
 from kinetix.studies.schema import Study as Study
 from kinetix.studies.schema import parse_study as parse_study

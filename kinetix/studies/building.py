@@ -19,6 +19,7 @@ from kinetix.solvers import Options
 from kinetix.studies.chemistry import Specification, chemistry, named_constants, network_of
 from kinetix.studies.energy import heat_of
 from kinetix.studies.given import Amounts, Given
+from kinetix.studies.losses import parse_loss
 from kinetix.studies.numbers import Reference, parse_known, parse_noise, parse_number
 from kinetix.studies.problem import Problem, assemble
 from kinetix.studies.responses import check_explicit, check_response_names, check_time_on_stream
@@ -43,7 +44,16 @@ def build_problem(study: Study, tables: Sequence[Table], responses: Choice = mea
         return _explicit_problem(study, tables, responses)
     spoken, given, conditions = _understood(study)
     campaign = _campaign(study, spoken, tables, conditions, _dimensions(given.named))
-    return assemble(spoken, campaign, given, title=study.title, sigma=study.fit.sigma, **solver_settings(study), responses=responses)
+    return assemble(
+        spoken,
+        campaign,
+        given,
+        title=study.title,
+        sigma=study.fit.sigma,
+        **solver_settings(study),
+        **fit_settings(study),
+        responses=responses,
+    )
 
 
 def check_study(study: Study) -> None:
@@ -97,6 +107,8 @@ def _understood(study: Study) -> _Understood:
         feed = amounts(study.conditions.get("feed", {}), "feed")
     with problems.collecting():
         initial = amounts(study.initial, "initial")
+    with problems.collecting():
+        fit_settings(study)
     with problems.collecting():
         solver_settings(study)
         if reactor is not None:
@@ -249,6 +261,11 @@ def solver_settings(study: Study) -> dict[str, Any]:
     atol = absolute_of(study.solver.atol, "[solver] atol")
     options = Options(rtol=study.solver.rtol, max_steps=study.solver.max_steps)
     return {"options": options, "rtol": study.solver.rtol, "atol": atol, "method": study.solver.method}
+
+
+def fit_settings(study: Study) -> dict[str, Any]:
+    """Keyword arguments of `assemble` from `[fit]`: what is minimised."""
+    return {"loss": parse_loss(study.fit.loss)}
 
 
 def absolute_of(written: str | Mapping[str, str] | None, what: str) -> float | dict[str, float] | None:
@@ -440,6 +457,8 @@ def _explicit(study: Study) -> tuple[ExplicitModel, dict[str, TemperatureLaw], d
         conditions = known_conditions(study.conditions, spoken.vocabulary().conditions, "an explicit model")
     with problems.collecting():
         solver_settings(study)
+    with problems.collecting():
+        fit_settings(study)
     problems.raise_if_any(InputError)
     assert spoken is not None
     return spoken, named, conditions
@@ -456,5 +475,6 @@ def _explicit_problem(study: Study, tables: Sequence[Table], responses: Choice) 
         title=study.title,
         sigma=study.fit.sigma,
         **solver_settings(study),
+        **fit_settings(study),
         responses=responses,
     )

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -13,11 +13,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from kinetix.estimation.losses import Loss
 from kinetix.estimation.residuals import Evaluation, evaluate, lanes_per_block
 from kinetix.padding import padded
 from kinetix.parameters import Coordinates
 from kinetix.precision import float64
 from kinetix.simulation import Model, Prediction, cores, predict
+from kinetix.studies.noise import Spread
 from kinetix.studies.problem import Problem
 
 
@@ -61,10 +63,12 @@ class Evaluator:
             self.lanes = jax.device_put({name: _filled(_timed(name, array, times), lanes, 0) for name, array in problem.lanes.items()})
             self.shape = lanes, times
             self.data = self.placed(problem.observed, problem.weights)
-            block = lanes_per_block(lanes, times * problem.observed.shape[2])
+            self.loss = _numbers(problem.loss)
+            self.spread = None if problem.noise is None else jax.device_put(Spread(problem.table.coordinates(), problem.noise))
+            block = lanes_per_block(lanes, times * problem.observed.shape[2] * (1 if self.spread is None else 2))
             theta = _theta(problem.table.free_start())
             began = time.perf_counter()
-            lowered = evaluate.lower(predict_free, self.model, theta, self.lanes, *self.data, block)
+            lowered = evaluate.lower(predict_free, self.model, theta, self.lanes, *self.data, block, self.loss, self.spread)
             self.trace_seconds = time.perf_counter() - began
             began = time.perf_counter()
             self.compiled = lowered.compile()
@@ -72,7 +76,7 @@ class Evaluator:
 
     def weighing(self, weights: np.ndarray) -> Evaluator:
         """The same compiled program and data with other weights (lane, time, response), 0 where a value shall not count."""
-        other = copy(self)
+        other = copy.copy(self)
         other.problem = replace(self.problem, weights=weights)
         other.data = self.placed(self.problem.observed, weights)
         return other
@@ -85,7 +89,22 @@ class Evaluator:
 
     def _run(self, theta: np.ndarray, lanes: Mapping[str, Any], data: Data | None = None) -> Evaluation:
         with float64():
-            return self.compiled(self.model, _theta(theta), lanes, *(data or self.data))
+            return self.compiled(self.model, _theta(theta), lanes, *(data or self.data), self.loss, self.spread)
+
+    def of(self, problem: Problem) -> Evaluator:
+        """The same program with the loss, the weights and the noise of a problem that differs in nothing else."""
+        other = copy.copy(self)
+        with float64():
+            other.loss = _numbers(problem.loss)
+            if problem.noise is not None:
+                other.data = self.placed(problem.observed, problem.weights)
+                other.spread = jax.device_put(Spread(problem.table.coordinates(), problem.noise))
+        return other
+
+    def with_unit(self, unit: float) -> Evaluator:
+        """The same program with the loss for residuals of this standard deviation: least squares where it is infinite."""
+        loss = self.problem.loss
+        return self if loss is None else self.of(replace(self.problem, loss=loss.with_unit(unit)))
 
     def __call__(self, theta: np.ndarray) -> Evaluation:
         """Evaluation at free coordinates (free,), as NumPy arrays without the padding."""
@@ -125,6 +144,10 @@ class Evaluator:
             filled = _filled(_filled(part, width, 1), self.shape[0], 0)
             pieces.append(np.asarray(self._run(theta, {**self.lanes, "times": filled}).values)[: self.size[0], : part.shape[1]])
         return np.concatenate(pieces, axis=1)
+
+
+def _numbers(loss: Loss | None) -> Loss | None:
+    return jax.tree.map(lambda number: jnp.asarray(number, jnp.float64), loss)
 
 
 def _padded(size: int) -> int:

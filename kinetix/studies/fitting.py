@@ -25,10 +25,14 @@ from kinetix.studies.combinations import null_sentences
 from kinetix.studies.describing import describe_model
 from kinetix.studies.diagnosing import reasons
 from kinetix.studies.evaluator import Evaluator
+from kinetix.studies.likelihood import likelihood_covariance, likelihood_search, noise_facts
+from kinetix.studies.noise import notes as noise_notes
 from kinetix.studies.optima import relation
 from kinetix.studies.problem import Problem, conditions_without_effect, only_measured, temperatures
 from kinetix.studies.provenance import condition_columns
 from kinetix.studies.provenance import provenance as origin
+from kinetix.studies.replicates import replicate_test
+from kinetix.studies.robustness import robust_covariance, robust_facts, robust_search
 from kinetix.studies.searching import EXACT, NO_LIMITS, FitLimits, Found, Runs, failing, search
 from kinetix.studies.starting import AS_GIVEN, Multistart
 from kinetix.studies.suspicions import negative_constants, only_zeros
@@ -95,7 +99,9 @@ def fit_problem(
         starting.spread_starts(problem, 1)  # what it cannot do is told before anything is compiled
     evaluator = Evaluator(problem)
     began = time.perf_counter()
-    found = search(problem, evaluator, limits, on_iteration, multistart, on_start)
+    searched = likelihood_search if problem.noise is not None else search if problem.loss is None else robust_search
+    found = searched(problem, evaluator, limits, on_iteration, multistart, on_start)
+    evaluator = evaluator.of(found.problem)
     outcome = found.outcome
     if not np.isfinite(outcome.R).all() and outcome.status != Status.NON_FINITE:
         raise SolveError(f"The fit ended before the start was evaluated ({outcome.status.label}), so there is no result to keep.")
@@ -156,6 +162,7 @@ class _Fitted:
         slope: d value / d coordinate of the free parameters, (free,).
         linear: errors in free coordinates.
         q: half-width of an interval in standard errors.
+        errors: what the errors of a likelihood come from; empty where there is none.
     """
 
     found: Found
@@ -166,6 +173,7 @@ class _Fitted:
     slope: np.ndarray
     linear: LinearCovariance
     q: float
+    errors: str
 
     @property
     def problem(self) -> Problem:
@@ -209,11 +217,17 @@ def _fitted(found: Found, evaluator: Evaluator, final: Evaluation) -> _Fitted:
         values[i] = table.parameters[i].upper
     trusted = found.problem.sigma_meaning == "trusted"
     n_observations = int(np.count_nonzero(found.problem.weights))
-    linear = linear_covariance(
-        outcome.R, n_observations=n_observations, trusted=trusted, held=outcome.held, determination=outcome.determination
-    )
-    q = quantile(0.95, None if trusted else linear.dof)
-    return _Fitted(found, evaluator, final, values, bounds, table.coordinates().slope(values), linear, q)
+    errors = ""
+    if found.problem.noise is not None:
+        linear, errors = likelihood_covariance(found.problem, evaluator, outcome)
+    elif found.problem.loss is not None:
+        linear = robust_covariance(found.problem, evaluator, final, outcome)
+    else:
+        linear = linear_covariance(
+            outcome.R, n_observations=n_observations, trusted=trusted, held=outcome.held, determination=outcome.determination
+        )
+    q = quantile(0.95, None if linear.trusted else linear.dof)
+    return _Fitted(found, evaluator, final, values, bounds, table.coordinates().slope(values), linear, q, errors)
 
 
 def _facts(fitted: _Fitted, provenance: dict[str, Any]) -> FitFacts:
@@ -223,7 +237,9 @@ def _facts(fitted: _Fitted, provenance: dict[str, Any]) -> FitFacts:
     listed = table.listed
     covariance = fitted.spread(linear.covariance * np.outer(fitted.slope, fitted.slope))
     stderr = np.sqrt(np.diag(covariance))
-    given = problem.sigma_meaning != "estimated"
+    robust = robust_facts(problem, fitted.predicted) if problem.loss is not None else None
+    noise = noise_facts(problem, fitted.final, fitted.errors) if problem.noise is not None else None
+    given = problem.sigma_meaning != "estimated" and robust is None and noise is None
     ssr = float(outcome.ssr)
     return FitFacts(
         title=problem.title,
@@ -258,7 +274,7 @@ def _facts(fitted: _Fitted, provenance: dict[str, Any]) -> FitFacts:
         experiment_reached_si=np.asarray(fitted.final.t_reached),
         experiment_why=reasons(problem, values, fitted.final.status, fitted.final.t_reached),
         sigma_meaning=problem.sigma_meaning,
-        s=linear.s,
+        s=linear.s if robust is None else robust.residual_scale,
         ssr=ssr,
         chi_square=ssr if given else np.nan,
         reduced_chi_square=ssr / linear.dof if given and linear.dof > 0 else np.nan,
@@ -280,6 +296,9 @@ def _facts(fitted: _Fitted, provenance: dict[str, Any]) -> FitFacts:
         profiles=_profiles(problem, fitted.evaluator, outcome.theta) if problem.timed else None,
         arrhenius=_arrhenius(fitted),
         starts=_starts(problem, fitted.found.runs),
+        robust=robust,
+        noise=noise,
+        replicates=replicate_test(problem, ssr, linear.rank),
         model=tuple("\t".join(row) for row in describe_model(problem)),
         notes=campaign.notes,
         warnings=(
@@ -333,6 +352,8 @@ def _notes(problem: Problem) -> list[str]:
     for constant in problem.constants:
         if constant.reference >= 0 and constant.inverse_T_ref:
             notes[constant.reference] = f"at {constant.T_ref:.6g} K"
+    for i, note in noise_notes(problem.noise, problem.responses) if problem.noise is not None else ():
+        notes[i] = note
     return notes
 
 

@@ -18,7 +18,7 @@ MEANINGS = ("trusted", "scaled")
 
 
 def sigma_meaning(campaign: Campaign, sigma: str | None) -> str:
-    """How given sigmas are meant: "trusted", "scaled", or "estimated" where none are given.
+    """How sigmas are meant: given "trusted" or "scaled", "estimated" where none are given, "modelled" where [noise] estimates some.
 
     Raises:
         ParameterError: given without a meaning, a meaning without sigma or one that is not known, or sigma for some
@@ -30,6 +30,8 @@ def sigma_meaning(campaign: Campaign, sigma: str | None) -> str:
             f" nothing where none are given.{nearest(str(sigma), MEANINGS)}"
         )
     given = np.isfinite(campaign.sigma) & campaign.mask
+    if campaign.noise:
+        return _modelled(campaign, sigma, given)
     if not given.any():
         if sigma is not None:
             raise ParameterError(
@@ -51,6 +53,21 @@ def sigma_meaning(campaign: Campaign, sigma: str | None) -> str:
             f' Add {name} = "..." under [noise].'
         )
     return sigma
+
+
+def _modelled(campaign: Campaign, sigma: str | None, given: np.ndarray) -> str:
+    """The meaning where [noise] estimates the sigma of some responses: known ones beside them must be trusted."""
+    names = ", ".join(campaign.noise)
+    if not given.any() and sigma is not None:
+        raise ParameterError(f'[fit] sigma = "{sigma}", but the sigma of {names} is estimated, and no other is given. Remove it.')
+    if given.any() and sigma != "trusted":
+        others = ", ".join(column.name for i, column in enumerate(campaign.responses) if given[..., i].any())
+        found = f'[fit] sigma = "{sigma}"' if sigma else "nothing is said of it"
+        raise ParameterError(
+            f"The sigma of {names} is estimated and that of {others} is given, but {found}. Beside estimated ones a given sigma can only be"
+            ' meant as it is: write sigma = "trusted" under [fit], or estimate it too.'
+        )
+    return "modelled"
 
 
 def measurements(

@@ -117,15 +117,18 @@ def _open(side: object) -> bool:
 
 
 def parse_noise(value: object, where: str, expect: Dimension | None = None) -> Quantity | Noise:
-    """The standard deviation of a response: a quantity, or a table with a relative and a constant part.
+    """The standard deviation of a response: a quantity, or a table with a relative and a constant part, known or estimated.
 
     Args:
-        value: text with a unit, a number, or `{ relative = "5 %", constant = "0.01 mol/L" }` with one of them or both.
+        value: text with a unit, a number, or `{ relative = "5 %", constant = "0.01 mol/L" }` with one of them or both; `{}` or
+            `{ start = "..." }` in the place of a part, or of the whole, is estimated.
         where: for messages.
         expect: dimension of the response, where it is known.
 
     >>> parse_noise({"relative": "5 %"}, "[noise] A").relative
     0.05
+    >>> parse_noise({}, "[noise] A").estimated, parse_noise({"relative": {}, "constant": {}}, "[noise] A").estimated
+    (True, True)
     """
     if not isinstance(value, Mapping):
         text = str(value).strip()
@@ -137,17 +140,38 @@ def parse_noise(value: object, where: str, expect: Dimension | None = None) -> Q
         if not quantity.value > 0:
             raise ParameterError(f"{where} is {quantity}; a measurement error must be above zero. Correct it, or remove it.")
         return quantity
-    for key, part in value.items():
+    table: Mapping[str, Any] = value
+    if not table or all(key in _ESTIMATE_KEYS for key in table):
+        return Noise(_estimated_noise(table, where, expect))
+    for key in table:
         if key not in ("relative", "constant"):
             raise ParameterError(f"{where}: unknown key '{key}'. Known: relative, constant.{nearest(str(key), ('relative', 'constant'))}")
-        if isinstance(part, Mapping):
-            raise ParameterError(f'{where}: an estimated {key} part is not available yet. Write a number, for example relative = "5 %".')
-    constant = parse_known(value["constant"], f"{where}, constant", expect) if "constant" in value else 0.0
-    relative = parse_known(value["relative"], f"{where}, relative", DIMENSIONLESS).si if "relative" in value else 0.0
-    parts = [relative, constant.value if isinstance(constant, Quantity) else constant]
-    if min(parts) < 0 or not max(parts) > 0:
+    constant = _noise_part(table.get("constant", 0.0), f"{where}, constant", expect)
+    relative = _noise_part(table.get("relative", 0.0), f"{where}, relative", DIMENSIONLESS)
+    relative = relative.si if isinstance(relative, Quantity) else relative
+    parts = [part.value if isinstance(part, Quantity) else part for part in (relative, constant) if not isinstance(part, Estimate)]
+    if any(part < 0 for part in parts) or (len(parts) == 2 and not max(parts) > 0):
         raise ParameterError(f'{where} is {value!r}; write a part above zero, for example {{ relative = "5 %" }}, and none below.')
     return Noise(constant, relative)
+
+
+def _noise_part(value: object, where: str, expect: Dimension | None) -> Quantity | Estimate | float:
+    """A part of a standard deviation; 0 where it is not written."""
+    if isinstance(value, Mapping):
+        return _estimated_noise(value, where, expect)
+    return 0.0 if value == 0.0 and isinstance(value, float) else parse_known(value, where, expect)
+
+
+def _estimated_noise(value: Mapping[str, Any], where: str, expect: Dimension | None) -> Estimate:
+    """A standard deviation that is estimated, on a log scale."""
+    number = parse_part(value, where, expect)
+    if not isinstance(number, Estimate) or number.fixed:
+        raise ParameterError(
+            f'{where}: {dict(value)!r} is known. Write it as a plain quantity, or {{}} or {{ start = "..." }} to estimate it.'
+        )
+    if number.scale == "linear":
+        raise ParameterError(f"{where}: a standard deviation is above zero, and fitted on a log scale. Remove scale.")
+    return number
 
 
 PARTS = ("A", "Ea", "dH", "dS", "b", "at")
@@ -275,7 +299,7 @@ def _reference(value: Mapping[str, Any], symbol: str, number: Written, stem: str
     return parse_temperature(value["at"], f"{stem}.at")
 
 
-def parse_part(value: object, where: str, expect: Dimension) -> Number:
+def parse_part(value: object, where: str, expect: Dimension | None) -> Number:
     """A number that is known or estimated, and no name of another."""
     number = parse_number(value, where, expect)
     if isinstance(number, Reference):

@@ -9,6 +9,7 @@ from math import fsum
 import numpy as np
 
 from kinetix.errors import ConditionError, InputError, ParameterError, Problems
+from kinetix.estimation.losses import Loss
 from kinetix.experiments import Campaign
 from kinetix.network import stack_laws
 from kinetix.padding import padded
@@ -22,6 +23,7 @@ from kinetix.studies.energy import heat_bindings, heat_positions
 from kinetix.studies.given import Given
 from kinetix.studies.lanes import lane_arrays
 from kinetix.studies.measurements import measurements, sigma_meaning
+from kinetix.studies.noise import NoiseModel, bind_noise, started
 from kinetix.studies.responses import (
     as_compared,
     in_law_order,
@@ -52,9 +54,11 @@ class Problem:
         observed: measured values, SI (logarithms where logarithms are compared), (lane, time, response); 0 where not measured.
         weights: 1/sigma, or 1/unit where no sigma is given, in 1/SI, (lane, time, response); 0 where not measured.
         sigma: standard deviations as given, SI, NaN where none, (lane, time, response).
-        sigma_meaning: "trusted", "scaled" or "estimated".
+        sigma_meaning: "trusted", "scaled", "estimated" or "modelled", see `measurements.sigma_meaning`.
         reporting: units of the data, for what is reported without a unit of its own.
         law_order: of each reaction, the position of its law among the stacked ones, (reaction,).
+        loss: robust, or None for least squares.
+        noise: standard deviations that are estimated; None where they are given or come from the residuals.
     """
 
     title: str
@@ -73,6 +77,8 @@ class Problem:
     sigma_meaning: str
     reporting: Reporting
     law_order: np.ndarray
+    loss: Loss | None = None
+    noise: NoiseModel | None = None
 
     @property
     def timed(self) -> bool:
@@ -102,6 +108,7 @@ def assemble(
     atol: float | Mapping[str, float] | None = None,
     responses: Choice = measured_responses,
     method: str | None = None,
+    loss: Loss | None = None,
 ) -> Problem:
     """Put a problem together.
 
@@ -116,6 +123,7 @@ def assemble(
         atol: absolute tolerance, mol/m^3, of all species or of some by name; default: see `tolerances.scales`.
         responses: chooses what to predict.
         method: another integrator, for values without derivatives.
+        loss: robust, or None for least squares.
 
     Raises:
         InputError: everything that is missing or impossible, at once.
@@ -138,8 +146,18 @@ def assemble(
     if isinstance(spoken, ReactorModel) and given.heat is not None:
         heat_places = heat_positions(book, given.heat, spoken.network, position, problems)
     problems.raise_if_any(InputError)
-    table = book.table()
     names = responses(spoken, campaign)
+    noise = None
+    if responses is measured_responses:  # where everything is predicted, nothing is compared
+        with problems.collecting():
+            noise = bind_noise(book, spoken, campaign, names)
+    if loss is not None and noise is not None:
+        problems.add(
+            f"[fit] loss beside an estimated sigma ([noise] {', '.join(campaign.noise)}): a robust loss finds the scatter by itself."
+            " Keep one of them."
+        )
+    problems.raise_if_any(InputError)
+    table = book.table()
     with problems.collecting():
         plain, order, formulas, uses_rates = place_responses(spoken, names, {c.name: i for i, c in enumerate(book.constants)}, book)
     temperature_needed = any(c.thermal for c in book.constants) or mentions_temperature(spoken, names, campaign)
@@ -192,6 +210,8 @@ def assemble(
     )
     dimensions = {c.name: c.unit.dimension for c in book.constants}
     units, observed, weights, sigmas = measurements(spoken, campaign, names, dimensions, book.reporting)
+    if noise is not None:
+        table, weights = started(table, noise, units, observed, weights)
     return Problem(
         title=title,
         spoken=spoken,
@@ -209,6 +229,8 @@ def assemble(
         sigma_meaning=meaning,
         reporting=book.reporting,
         law_order=rate_order,
+        loss=loss,
+        noise=noise,
     )
 
 

@@ -10,6 +10,7 @@ import xarray as xr
 
 from kinetix.errors import ConditionError, DataError, InputError, ParameterError, Problems
 from kinetix.estimation import Iteration
+from kinetix.estimation.losses import Loss
 from kinetix.experiments import Campaign, odd_constants, suspected, without_effect
 from kinetix.network import Network
 from kinetix.parameters import unit_of
@@ -33,6 +34,7 @@ from kinetix.studies.direct import place_parameters, with_missing_constants
 from kinetix.studies.energy import heat_of
 from kinetix.studies.fitting import fit_problem
 from kinetix.studies.given import Given
+from kinetix.studies.losses import with_loss
 from kinetix.studies.problem import Problem, assemble, temperatures_vary
 from kinetix.studies.responses import check_response_names, check_time_on_stream
 from kinetix.studies.schema import reaction_sections
@@ -95,6 +97,7 @@ def fit(
     profile: bool = False,
     bootstrap: int | Mapping[str, Any] | None = None,
     influence: bool = False,
+    loss: str | Mapping[str, Any] | None = None,
     rtol: float = 1e-8,
     atol: str | Mapping[str, str] | None = None,
     on_iteration: Callable[[Iteration], None] | None = None,
@@ -121,6 +124,8 @@ def fit(
         bootstrap: number of refits to drawn data, such as 1000, or `{"number": 1000, "kind": "case"}`; kinds are residual (default),
             parametric and case (experiments are drawn).
         influence: whether the fit is repeated without each experiment.
+        loss: robust, so that a gross error counts for little: "huber", "soft_l1", "cauchy" or "student_t", or
+            `{"type": "huber", "scale": 1.345}` in standard deviations; default: least squares.
         rtol, atol: of the integration; `atol` is a concentration, of all species or of some by name; default: by species.
         on_iteration: called after each iteration.
 
@@ -145,6 +150,7 @@ def fit(
     _check_arguments("fit", reactor, campaign, start=start, known=known)
     limits, multistart, wanted = FitLimits(max_iterations, max_seconds), Multistart(starts, seed), wanted_of(profile, bootstrap, influence)
     put = candidate(reactor, campaign, start, known=known, sigma=sigma, title=title, rtol=rtol, atol=atol)
+    put = with_loss(put, loss)
     return fit_tree(fit_problem(put, limits, on_iteration, multistart, wanted=wanted))
 
 
@@ -367,6 +373,7 @@ def put_together(
     max_steps: int = 10_000,
     responses: Choice = measured_responses,
     estimate_missing: bool = False,
+    loss: Loss | None = None,
     method: str | None = None,
 ) -> Problem:
     """The problem that `fit` and `simulate` work on."""
@@ -399,7 +406,7 @@ def put_together(
     feed, initial = amounts_of(placed.feed, "feed"), amounts_of(placed.initial, "initial")
     given = Given(chemical.constants, chemical.named, feed, initial, heat)
     options = Options(rtol=rtol, max_steps=max_steps)
-    how = {"options": options, "rtol": rtol, "atol": atol, "method": method}
+    how = {"options": options, "rtol": rtol, "atol": atol, "method": method, "loss": loss}
     put = assemble(spoken, campaign, given, title=title, sigma=sigma, responses=responses, **how)
     changed = {"rtol": rtol != 1e-8, "max_steps": max_steps != 10_000, "method": method is not None}
     check_solver(reactor.reactor, [name for name, is_changed in changed.items() if is_changed], "")

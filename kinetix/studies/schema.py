@@ -153,7 +153,11 @@ class FitSection(_Section):
     )
     max_iterations: int | None = Field(default=None, gt=0, description="iteration limit of each start")
     max_seconds: float | None = Field(default=None, gt=0, description="time limit of all starts together, s; the best point so far is kept")
-    loss: Any = Field(default=None, description="not available yet")
+    loss: Any = Field(
+        default=None,
+        description='robust loss in place of squares, so that a gross error counts for little: "huber", "soft_l1", "cauchy" or'
+        ' "student_t", or { type = "huber", scale = 1.345 } in standard deviations; default: least squares',
+    )
     starts: int | None = Field(
         default=None, gt=0, description="from how many starts an optimum is looked for; the given start is the first"
     )
@@ -206,7 +210,7 @@ class Study(_Section):
     noise: dict[str, Any] = Field(
         default_factory=dict,
         description='standard deviation of each response: "0.01 mol/L", or { relative = "5 %" } of the value, or both (squares added): '
-        '{ relative = "5 %", constant = "0.001 mol/L" }',
+        '{ relative = "5 %", constant = "0.001 mol/L" }; {} in the place of the whole or of a part is estimated with the parameters',
     )
     data: DataSection | None = None
     model: dict[str, str] = Field(default_factory=dict, description="explicit model in place of reactions and reactor")
@@ -228,9 +232,6 @@ def parse_study(data: Mapping[str, Any], source: str) -> Study:
         study = Study.model_validate(dict(data))
     except ValidationError as error:
         raise StudyError(*(_sentence(source, path, problem) for path, problem in _first_by_path(error))) from None
-    planned = [name for name in ("loss",) if getattr(study.fit, name) is not None]
-    if planned:
-        raise StudyError(*(f"{source}, [fit] {name}: not available yet. Remove it." for name in planned))
     return study
 
 

@@ -20,6 +20,7 @@ from kinetix.status import Status
 from kinetix.studies import starting
 from kinetix.studies.diagnosing import reasons
 from kinetix.studies.evaluator import Evaluator
+from kinetix.studies.noise import STEM
 from kinetix.studies.optima import exchangeable, relation, values_of
 from kinetix.studies.problem import Problem
 from kinetix.studies.starting import AS_GIVEN, Multistart
@@ -185,7 +186,8 @@ def search(
     looked = bool(searched.size)
     if not looked and _worth_a_second_search(problem, runs.outcome) and runs.cut_short is None:
         looked = True
-        unknown = replace(problem, table=table.started(np.where(table.fixed, table.start, np.nan)))
+        kept = table.fixed | np.isin(np.arange(len(table.names)), [] if problem.noise is None else problem.noise.positions)
+        unknown = replace(problem, table=table.started(np.where(kept, table.start, np.nan)))
         others = _found_starts(unknown, evaluator, multistart.seed)
         first, runs = runs, searcher.runs(np.array(others), ("data",) * len(others), runs) if others else runs
         if runs.best >= len(first.starts):
@@ -306,9 +308,20 @@ def _from(
 ) -> Outcome:
     """The outcome of one search. What ends where only the limits of sense stop it is no answer."""
     table = problem.table.started(start)
+    return search_at(table, evaluator, table.free_start(), options, on_iteration)
+
+
+def search_at(
+    table: ParameterTable,
+    evaluator: Evaluator,
+    theta: np.ndarray,
+    options: Options,
+    on_iteration: Callable[[Iteration], None] | None = None,
+) -> Outcome:
+    """The outcome of one search from free coordinates (free,), within the limits of sense about the starts of the table."""
     bounds, edges = Bounds(*table.free_bounds()), starting.search_limits(table)
     within = Bounds(np.maximum(bounds.lower, edges.lower), np.minimum(bounds.upper, edges.upper))
-    outcome = fit(evaluator.triangle, table.free_start(), within, options, on_iteration, parameter_sizes(table))
+    outcome = fit(evaluator.triangle, theta, within, options, on_iteration, parameter_sizes(table))
     away = _away(table, outcome)
     if not away.any():
         return outcome
@@ -345,7 +358,7 @@ def _exchanged(problem: Problem, best: Outcome) -> list[np.ndarray]:
     owners: dict[str, dict[str, int]] = {}
     for i in table.free:
         owner, _, quantity = table.names[i].partition(".")
-        if isinstance(problem.spoken, ReactorModel) and owner not in ("initial", "feed") and quantity:
+        if isinstance(problem.spoken, ReactorModel) and owner not in ("initial", "feed", STEM) and quantity:
             owners.setdefault(owner, {})[quantity] = int(i)
     values, starts = table.values(best.theta), []
     for one, other in combinations(owners.values(), 2):

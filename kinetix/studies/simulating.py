@@ -21,6 +21,7 @@ from kinetix.studies import starting
 from kinetix.studies.describing import Row, describe_experiments, describe_model
 from kinetix.studies.diagnosing import reasons
 from kinetix.studies.evaluator import Evaluator
+from kinetix.studies.noise import known
 from kinetix.studies.problem import Problem, conditions_without_effect
 from kinetix.studies.provenance import condition_columns, provenance
 from kinetix.studies.searching import failures, parameter_sizes, search_options, sum_of_squares
@@ -157,6 +158,10 @@ def check_problem(problem: Problem) -> list[str]:
     unknown = starting.missing(problem.table)
     if unknown.size:
         return [*lines, f"to be found from the data: starts of {listing([problem.table.names[i] for i in unknown])}"]
+    if problem.noise is not None:
+        estimated = listing([problem.table.names[i] for i in problem.noise.positions])
+        lines.append(f"estimated with the parameters, by maximum likelihood: {estimated}")
+        problem = replace(problem, table=known(problem.table, problem.noise), noise=None)
     if problem.model.method:
         lines.append(f"{problem.model.method} integrates for kinetix simulate; a fit needs derivatives, which it does not give")
         problem = replace(problem, model=replace(problem.model, method=""))

@@ -13,6 +13,7 @@ from kinetix.errors import DataError, KinetixWarning, Problems, nearest
 from kinetix.parameters import BoundConstant, bindings
 from kinetix.results.phrases import listing
 from kinetix.results.tree import group_of, require_fit
+from kinetix.studies.noise import STEM
 from kinetix.studies.problem import Problem
 from kinetix.studies.provenance import REFERENCE_TEMPERATURES, read_reference_temperatures
 from kinetix.units import Unit, parse_unit
@@ -48,7 +49,7 @@ def with_values_of(problem: Problem, tree: xr.DataTree, source: str) -> Problem:
             )
     for name, (_, unit, estimated) in fitted.items():
         if name not in names:
-            if estimated:
+            if estimated and not name.startswith(f"{STEM}."):  # no prediction changes with a standard deviation
                 problems.add(f"{source} estimates {name}, which the study does not have (it has {', '.join(names)}).{nearest(name, names)}")
         elif unit.dimension != table.parameters[table.names.index(name)].unit.dimension:
             own = table.parameters[table.names.index(name)].unit

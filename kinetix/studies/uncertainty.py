@@ -160,6 +160,10 @@ def why_not(estimate: Estimate) -> str:
     """Why refits say nothing of an estimate; "" where they do."""
     if not estimate.outcome.status.ok:
         return f"they start from an optimum, and the fit ended with {estimate.outcome.status.label}"
+    if estimate.problem.loss is not None:
+        return f"refits know least squares, and a {estimate.problem.loss.name} loss was minimised"
+    if estimate.problem.noise is not None:
+        return "refits know a sigma, and here it is estimated with the parameters"
     if not estimate.s > 0:
         return "the residuals leave no scatter to measure by (no degrees of freedom, or an exact fit)"
     return ""

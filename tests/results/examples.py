@@ -9,7 +9,7 @@ from scipy.optimize import least_squares
 from scipy.special import chdtrc, stdtrit
 
 from kinetix.constants import GAS_CONSTANT
-from kinetix.results.facts import BranchFacts, Condition, Curve, Dense, Derived, FitFacts, SimulationFacts, StartFacts
+from kinetix.results.facts import BranchFacts, Condition, Curve, Dense, Derived, FitFacts, RobustFacts, SimulationFacts, StartFacts
 from kinetix.status import Status
 from kinetix.units import Unit, parse_unit
 
@@ -189,6 +189,14 @@ def timed_facts(experiments: int = 2) -> FitFacts:
             "run_seconds": 0.034,
         },
     )
+
+
+def robust_facts(facts: FitFacts) -> FitFacts:
+    """The same fit with a robust loss, one of whose values is an outlier."""
+    weights = np.where(facts.mask, 0.9, np.nan)
+    weights[tuple(np.argwhere(facts.mask)[2])] = 0.1
+    robust = RobustFacts("student_t", 1.0, 4.0, 0.011, False, 0.011, weights, "M-estimator covariance (Huber 1981, section 7.6)")
+    return replace(facts, robust=robust, p_value=np.nan, chi_square=np.nan, reduced_chi_square=np.nan)
 
 
 def single_facts() -> FitFacts:

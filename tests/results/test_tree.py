@@ -6,13 +6,24 @@ import numpy as np
 import pytest
 import xarray as xr
 
+from kinetix.analyses.lack_of_fit import LackOfFit
 from kinetix.io import read_tree, write_tree
-from kinetix.results import VARIABLES, Condition, FitFacts, branches_dataset, comparison_tree, fit_tree, simulation_tree
+from kinetix.results import VARIABLES, Condition, FitFacts, NoiseFacts, branches_dataset, comparison_tree, fit_tree, simulation_tree
 from kinetix.results.schema import ATTRIBUTES
 from kinetix.status import Status
 from kinetix.units import parse_unit
 from tests.results.comparisons import comparison_facts
-from tests.results.examples import TRUE, autocatalytic_tank, batch, simulated_batch, simulated_tank, single_facts, steady_facts, timed_facts
+from tests.results.examples import (
+    TRUE,
+    autocatalytic_tank,
+    batch,
+    robust_facts,
+    simulated_batch,
+    simulated_tank,
+    single_facts,
+    steady_facts,
+    timed_facts,
+)
 from tests.results.refits import refitted_facts
 
 LISTED = {(row.group, row.name): row for row in VARIABLES}
@@ -29,6 +40,9 @@ EVERY = {
     "steady": steady_facts(),
     "points": with_points(timed_facts()),
     "refitted": refitted_facts(),
+    "robust": robust_facts(timed_facts()),
+    "replicates": replace(timed_facts(), replicates=LackOfFit(3, 7, 0.01, 4, 0.02, 25, 1.2, 0.4)),
+    "likelihood": replace(timed_facts(), sigma_meaning="modelled", noise=NoiseFacts(81.2, 31, 0.97, "maximum likelihood")),
 }
 TREES = {name: fit_tree(facts) for name, facts in EVERY.items()} | {
     "simulated batch": simulation_tree(simulated_batch()),

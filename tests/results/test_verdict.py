@@ -5,11 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from kinetix.analyses.lack_of_fit import LackOfFit
 from kinetix.constants import GAS_CONSTANT
 from kinetix.results import FitFacts, verdict, warn_sentences
 from kinetix.status import Status
 from kinetix.units import parse_unit
-from tests.results.examples import correlation_of, steady_facts, timed_facts
+from tests.results.examples import correlation_of, robust_facts, steady_facts, timed_facts
 
 
 def one_warning(facts: FitFacts) -> str:
@@ -248,3 +249,37 @@ def test_failed_experiments_are_named_together():
     assert one_warning(reached).endswith("; times reached 0.5 to 3.333 min.")
     tank = replace(steady_facts(), at_bound=("", "", ""), experiment_status=(Status.STEP_LIMIT,) * len(steady_facts().experiments))
     assert "reached 0" not in " ".join(warn_sentences(tank))
+
+
+def test_outliers_of_a_robust_loss_are_named_with_their_place():
+    facts = robust_facts(timed_facts())
+    i, j, r = np.argwhere(facts.mask)[2]
+    place = f"{facts.responses[r]} of '{facts.experiments[i]}' at t = {facts.times_si[i, j] / 60:g} min"
+    assert one_warning(facts).startswith(f"1 value counts less than half, because the model misses it by far: {place} (weight 0.1).")
+    assert "With the robust loss (student_t, 4 degrees of freedom, scale 1) 1 value of 31 counts less than half" in verdict(facts)
+
+
+def test_a_robust_loss_that_leaves_no_errors_says_so():
+    facts = robust_facts(timed_facts())
+    facts = replace(facts, robust=replace(facts.robust, weights=np.ones(facts.mask.shape)), stderr_si=np.full(2, np.nan))
+    assert one_warning(facts).startswith("The student_t loss leaves no standard errors")
+
+
+@pytest.mark.parametrize(
+    ("p", "told"),
+    [
+        (0.4, ""),
+        (0.02, "0.02). It may be wrong somewhere: look at the residuals"),
+        (1e-5, "1e-05). It is wrong somewhere: look at the residuals"),
+    ],
+)
+def test_lack_of_fit_is_told_by_its_probability(p, told):
+    facts = replace(timed_facts(), replicates=LackOfFit(3, 7, 1e-4, 4, 0.02, 25, 3.2, p))
+    assert "The scatter between replicates is 0.005 mol/L; lack of fit F = 3.2, p = " in verdict(facts)
+    assert (told in one_warning(facts)) if told else warn_sentences(facts) == []
+
+
+def test_copies_are_no_replicates():
+    facts = replace(timed_facts(), replicates=LackOfFit(3, 6, 0.0, 3, 0.02, 25, np.nan, np.nan))
+    assert one_warning(facts).startswith("The replicates (6 values) are exactly equal.")
+    assert "The scatter between replicates is 0 mol/L." in verdict(facts)

@@ -283,8 +283,8 @@ def test_reactions_and_their_constants(change, words):
         ({"conditions.feed.default": {"start": "1 mol/L"}}, 'feed.default: expected a known concentration such as "0 mol/L".'),
         ({"initial": {"A": "1 mol/L"}}, "initial: a cstr reactor has no initial amounts. Remove them."),
         (
-            {"noise.A": {"relative": {}, "constant": {}}},
-            '[noise] A: an estimated relative part is not available yet. Write a number, for example relative = "5 %".',
+            {"noise.A": {"relative": {}, "constant": {"start": "1 min"}}},
+            "[noise] A, constant has unit min (time), but amount/volume is needed, for example mol/L.",
         ),
         ({"noise.A": "5 %"}, '[noise] A: "5 %" is relative to the value. Write { relative = "5 %" }; on the command line "relative 5 %".'),
         ({"noise.A": {"relativ": "5 %"}}, "[noise] A: unknown key 'relativ'. Known: relative, constant. Did you mean 'relative'?"),

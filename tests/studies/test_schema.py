@@ -69,14 +69,11 @@ def problems(**change):
             'study.toml, [simulate] times: expected text, found 1. times: times of a profile: "0:3600:61 s" or a list of quantities.',
         ),
         ({"schema": 2}, "study.toml, schema: version 2 is not known to this kinetix; expected 1."),
-        ({"fit": {"loss": "huber"}}, "study.toml, [fit] loss: not available yet. Remove it."),
         (
             {"fit": {"starts": 0}},
             "study.toml, [fit] starts: expected a number above 0, found 0. starts: from how many starts an optimum is looked for; the given"
             " start is the first.",
         ),
-        ({"fit": {"profile": True}}, "study.toml, [fit] profile: not available yet. Remove it."),
-        ({"fit": {"bootstrap": {"samples": 100}}}, "study.toml, [fit] bootstrap: not available yet. Remove it."),
     ],
 )
 def test_one_problem_is_one_sentence(change, sentence):
@@ -90,7 +87,6 @@ def test_a_study_without_a_schema():
 
 def test_all_problems_at_once():
     assert len(problems(data={"collumns": {}}, fit={"sigmas": "trusted"}, reactor={})) == 4  # files and type are missing, too
-    assert len(problems(fit={"loss": "huber", "profile": True})) == 2
 
 
 def test_a_law_may_be_a_name_or_a_table():
