@@ -122,7 +122,7 @@ def _analysed(fitted: _Fitted, facts: FitFacts, wanted: Wanted, tell: Tell) -> F
     estimate = Estimate(fitted.problem, fitted.evaluator, fitted.outcome, fitted.predicted, fitted.linear, fitted.q, fitted.found.runs.seed)
     if wanted == NOTHING:
         return facts
-    if refused := why_not(estimate):
+    if refused := why_not(estimate, wanted):
         return replace(facts, warnings=(*facts.warnings, f"No profile, influence or bootstrap: {refused}."))
     began = time.perf_counter()
     remarks: list[str] = []

@@ -156,10 +156,13 @@ class Estimate:
         return refit_all(evaluate, search, starts, box, options.tolerances, on_done)
 
 
-def why_not(estimate: Estimate) -> str:
+def why_not(estimate: Estimate, wanted: Wanted) -> str:
     """Why refits say nothing of an estimate; "" where they do."""
-    if not estimate.outcome.status.ok:
-        return f"they start from an optimum, and the fit ended with {estimate.outcome.status.label}"
+    status = estimate.outcome.status
+    if not (
+        status.ok or (status is Status.PLATEAU and wanted == Wanted(profile=True))
+    ):  # on a plateau one side is open, the other may not be
+        return f"they start from an optimum, and the fit ended with {status.label}"
     if estimate.problem.loss is not None:
         return f"refits know least squares, and a {estimate.problem.loss.name} loss was minimised"
     if estimate.problem.noise is not None:
@@ -353,9 +356,12 @@ def _within(box: Bounds, other: Bounds) -> Bounds:
 
 
 def _far(estimate: Estimate) -> Bounds:
-    """How far profiles are followed where nothing else ends them, in free coordinates."""
-    theta = estimate.outcome.theta
+    """How far profiles are followed where nothing else ends them, in free coordinates: from the estimate, and from the start.
+
+    An estimate that ran to where it has no effect is no measure of where it may have one.
+    """
+    theta, start = estimate.outcome.theta, estimate.problem.table.free_start()
     logarithms = np.array([p.scale == "log" for p in estimate.free])
     size = np.fmax(np.abs(theta), np.where(estimate.linear.stderr > 0, estimate.linear.stderr, 0.0))
     reach = np.where(logarithms, FAR_DECADES * np.log(10.0), FAR * np.where(size > 0, size, 1.0))
-    return Bounds(theta - reach, theta + reach)
+    return Bounds(np.minimum(theta, start) - reach, np.maximum(theta, start) + reach)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.optimize import least_squares
+from scipy import stats
+from scipy.optimize import brentq, least_squares
 
 from kinetix.errors import ParameterError, StudyError
 from kinetix.io import read_tree
@@ -94,25 +95,37 @@ def test_o13_both_constants_are_one_sided_and_their_ratio_is_named(data):
     assert "to its bound" in report and "119.4" in report
 
 
-def test_a_side_without_a_limit_is_told():
-    """A catalyst that deactivates hardly: the data only say how fast it does at most."""
+REVERSIBLE = {
+    "reactions": {"r1": {"equation": "A -> B", "k": {"start": "0.1 1/min"}}, "r2": {"equation": "B -> A", "k": {"start": "1e-3 1/min"}}},
+    "reactor": {"type": "batch"},
+    "initial": {"A": "1 mol/L", "default": "0 mol/L"},
+}
+
+
+def ssr_at(reverse, t, A):
+    """The sum of squares with the best forward constant, by the closed form of A <-> B."""
+
+    def residuals(logarithm):
+        total = np.exp(logarithm[0]) + reverse
+        return reverse / total + (1 - reverse / total) * np.exp(-total * t) - A
+
+    return 2 * least_squares(residuals, [np.log(0.1)], xtol=1e-15).cost
+
+
+@pytest.mark.parametrize(("scatter", "ended"), [([-0.01, 0.0, 0.0, 0.01], "success"), ([0.01, -0.01, 0.005, -0.005], "plateau")])
+def test_a_side_without_a_limit_is_told(scatter, ended):
+    """A reverse reaction that may or may not be there, best at none at all in the second: the data only say how fast it is at most."""
     t = np.array([1.0, 2.0, 4.0, 8.0])
-    rows = table("time [min],A [mol/L]", t, np.round(np.exp(-0.1 * t) + [0.01, -0.01, 0.005, -0.005], 4))
-    study = {
-        **RUNS,
-        "reactions": {
-            "r1": {"equation": "A -> B", "k": {"start": "0.1 1/min"}},
-            "r2": {"equation": "A -> C", "k": {"start": "1e-3 1/min"}},
-        },
-        "initial": {"A": "1 mol/L", "default": "0 mol/L"},
-        "responses": {"both": "[A] + 0.001*[C]"},
-        "data": {"columns": {"both": "A [mol/L]"}},
-    }
-    tree = fit_tree(fit_problem(problem(study, rows), wanted=Wanted(profile=True)))
-    group = tree["likelihood"].to_dataset()
-    ends = {str(name): str(group["lower_end"].sel(parameter=name).values) for name in group["parameter"].values}
-    assert ends["r2.k"] == "open"
+    A = np.round(np.exp(-0.1 * t) + scatter, 4)
+    tree = fit_tree(fit_problem(problem(REVERSIBLE, table("time [min],A [mol/L]", t, A)), wanted=Wanted(profile=True)))
+    assert tree.attrs["status_label"] == ended
+    reverse = tree["likelihood"].to_dataset().sel(parameter="r2.k")
+    assert (str(reverse["lower_end"].values), str(reverse["upper_end"].values)) == ("open", "crossed")
     assert "r2.k has no lower limit" in text_report(tree)
+    best = min(ssr_at(k, t, A) for k in np.linspace(0, 0.2, 401))
+    dof = int(tree["statistics/dof"])
+    threshold = best * (1 + stats.t.ppf(0.975, dof) ** 2 / dof)
+    assert float(reverse["upper95"]) == pytest.approx(brentq(lambda k: ssr_at(k, t, A) - threshold, 0.02, 3.0), rel=2e-3)
 
 
 # -------------------------------------------------------------------------------------------------------------- influence
