@@ -17,6 +17,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
+from kinetix.errors import InputError
 from kinetix.estimation.determination import RANK_TOLERANCE
 from kinetix.estimation.driver import Outcome
 from kinetix.estimation.trust_region import DEFAULT, Bounds, Tolerances
@@ -90,6 +91,9 @@ def refit_all(
     Returns:
         All ends. A KeyboardInterrupt keeps those that are over; the others have the status STOPPED.
 
+    Raises:
+        InputError: a start lies outside its box.
+
     >>> lines = np.array([[1.0, 3.0, 5.0], [2.0, 2.0, 2.0]])  # two data sets for y = a + b x
     >>> J = np.stack([np.ones(3), np.arange(3.0)], axis=1)
     >>> def evaluate(which, theta):
@@ -100,6 +104,8 @@ def refit_all(
     [[1.0, 2.0], [2.0, 0.0]]
     """
     m, p = starts.shape
+    if np.any((starts < bounds.lower) | (starts > bounds.upper)):
+        raise InputError("A refit starts outside its box: move the start inside, a held coordinate to where it is held.")
     ends = Refits(np.full((m, p), np.nan), np.full((m, p + 1, p + 1), np.nan), np.full(m, np.nan), np.full(m, int(Status.STOPPED)))
     try:
         for first in range(0, m, BLOCK):

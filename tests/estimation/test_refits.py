@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from kinetix.errors import InputError
 from kinetix.estimation import Bounds, fit, refit_all
 from kinetix.status import Status
 
@@ -75,6 +76,11 @@ def test_a_held_coordinate_stays(data_sets):
     decay = np.exp(-0.5 * X)
     np.testing.assert_allclose(found.theta, np.stack([data_sets[:5] @ decay / (decay @ decay), np.full(5, 0.5)], axis=1), rtol=1e-9)
     assert (found.status == Status.SUCCESS).all()
+
+
+def test_a_start_outside_its_box_is_refused(data_sets):
+    with pytest.raises(InputError, match="outside its box"):
+        refitted(data_sets[:1], [0.0, 1.0], [9.0, 1.0], np.array([[2.0, 0.7]]))
 
 
 def test_an_interrupt_keeps_what_is_done(data_sets):

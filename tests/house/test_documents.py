@@ -1,13 +1,15 @@
 """What is written is run: the commands and programs in README, docs and examples work, and links lead somewhere.
 
 In these files a ```` ```console ```` block holds commands (lines that begin with `$ `, or with `kinetix `; other lines are
-output) that run in a copy of the repository's top level; a ```` ```python ```` block is run, the blocks of one file one after
+output) that run in a copy of the repository's top level, in this process, which compiles less (README's first fit is a process
+of its own); a ```` ```python ```` block is run, the blocks of one file one after
 the other; a ```` ```toml ```` block is parsed. `<!-- not run: why -->` on the line before a block excepts it.
 """
 
 import doctest
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sysconfig
@@ -16,6 +18,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from typer.testing import CliRunner
+
+from kinetix.cli.app import app
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 SCRIPTS = sysconfig.get_path("scripts")
@@ -85,9 +90,13 @@ def test_first_fit_of_the_readme(workplace):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("document", [document for document in DOCUMENTS if commands(document)])
-def test_commands_run(document, workplace):
+def test_commands_run(document, workplace, monkeypatch):
+    monkeypatch.setenv("KINETIX_CACHE", "off")  # in this process JAX's configuration stays as it is
     for command in commands(document):
-        run(command)
+        program, *arguments = shlex.split(command)
+        assert program == "kinetix", f"{document}: '{command}' is no command of kinetix"
+        result = CliRunner().invoke(app, arguments)
+        assert result.exit_code == 0, f"$ {command}\n{result.output}{result.exception!r}"
 
 
 @pytest.mark.parametrize("document", [document for document in DOCUMENTS if blocks(document, "python")])
