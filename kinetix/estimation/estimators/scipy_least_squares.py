@@ -1,0 +1,77 @@
+"""SciPy's trust region reflective method, as a cross-check: another search by other hands on the same residuals.
+
+It sees the triangle R of [J r] in the place of J and r: |r| is the length of the last column, and what the method computes of J and r
+does not change when both are multiplied by an orthogonal matrix. One step is the whole search.
+
+Source: M. A. Branch, T. F. Coleman and Y. Li, SIAM J. Sci. Comput. 21 (1999) 1; `scipy.optimize.least_squares`.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from kinetix.estimation.search import Estimator, Point, Search
+
+TIGHT = 4 * np.finfo(np.float64).eps
+"""Tolerances that let the search go on as far as it can."""
+
+
+class State(NamedTuple):
+    """Where the search is."""
+
+    theta: np.ndarray
+    finished: bool
+
+
+def init(search: Search, theta0: np.ndarray) -> State:
+    """The start, evaluated."""
+    start = search.start(theta0)
+    return State(start.theta, search.solved(start) or bool(np.all(search.bounds.lower == search.bounds.upper)))
+
+
+def step(search: Search, state: State) -> State:
+    """The whole search, and its end put exactly on the bounds that SciPy calls active."""
+    from scipy.optimize import least_squares
+
+    lower, upper = search.bounds
+    free = lower < upper
+    last: list[Point] = []
+
+    def at(part: np.ndarray) -> Point:
+        theta = np.where(free, 0.0, state.theta)
+        theta[free] = part
+        if not last or not np.array_equal(last[0].theta, theta):
+            last[:] = [search.point(theta, need_triangle=True)]
+        return last[0]
+
+    def residuals(part: np.ndarray) -> np.ndarray:
+        found = at(part)
+        return np.full(part.size + 1, np.inf) if found.R is None else _reduced(found.R, free)[:, -1]
+
+    def jacobian(part: np.ndarray) -> np.ndarray:
+        found = at(part)
+        assert found.R is not None  # SciPy asks only where residuals are finite
+        return _reduced(found.R, free)[:, :-1]
+
+    tight = {"xtol": TIGHT, "ftol": TIGHT, "gtol": TIGHT}
+    found = least_squares(residuals, state.theta[free], jacobian, (lower[free], upper[free]), x_scale="jac", max_nfev=10**9, **tight)
+    theta = state.theta.copy()
+    theta[free] = np.where(found.active_mask < 0, lower[free], np.where(found.active_mask > 0, upper[free], found.x))
+    if found.active_mask.any():
+        search.point(theta, need_triangle=True)
+    return State(theta, True)
+
+
+def _reduced(R: np.ndarray, free: np.ndarray) -> np.ndarray:
+    """Of all columns those that are free, and the residuals."""
+    return np.linalg.qr(R[:, np.append(free, True)], mode="r") if not free.all() else R
+
+
+def done(state: State) -> bool:
+    """Whether the search is over."""
+    return state.finished
+
+
+BOOK = Estimator("trust region reflective least squares of SciPy, as a cross-check", init, step, done)
