@@ -153,7 +153,7 @@ def fit(
 
 def _run(search: Search, book: Estimator, theta0: np.ndarray) -> tuple[State, Status]:
     """The state at the end of a search, and how it ended; after Ctrl-C that of the best point."""
-    search.trusted = search.origin = search.best = None
+    search.trusted = search.origin = search.best = search.last = None
     ended = None
     try:
         state = book.init(search, theta0)
@@ -166,6 +166,7 @@ def _run(search: Search, book: Estimator, theta0: np.ndarray) -> tuple[State, St
     if search.trusted is not None:
         over = bool(trust_region.done(search.trusted))
         return search.trusted, Status(int(search.trusted.status)) if over or ended is None else ended
+    search.rest_on_bounds()
     judged = search.judged()
     if judged is None:
         return trust_region.init(theta0, search.bounds, search.sizes), ended or Status.NOT_CONVERGED

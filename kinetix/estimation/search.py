@@ -36,6 +36,9 @@ ValueAndGradient: TypeAlias = Callable[[np.ndarray], tuple[ArrayLike, ArrayLike,
 UNFELT = 1e-3
 """Coordinates count with at least this share of the largest effect: what is hardly felt at the start may be felt later."""
 
+TOUCHING = 1e-6
+"""A coordinate all but touches a bound where the way to it changes the residuals by less than this share of their norm."""
+
 
 @dataclass(frozen=True)
 class Options:
@@ -77,6 +80,7 @@ class Estimator:
         bounded: whether it keeps bounds.
         finishes: whether it goes on as far as the precision of the residuals allows, so that an end without an optimum is the fault of the
             start, the data or the model.
+        package: another package that it needs.
     """
 
     what: str
@@ -85,6 +89,7 @@ class Estimator:
     done: Callable[[Any], bool]
     bounded: bool = True
     finishes: bool = True
+    package: str = ""
 
 
 class Ended(Exception):
@@ -123,7 +128,7 @@ class Search:
         failed: the last trial that could not be evaluated.
         trusted: the state of the trust region, where that is what searches.
         origin: the trust region's view of the start, where something else searches.
-        best: the best point of such a search.
+        best, last: the best and the last point of such a search.
     """
 
     evaluate: Evaluate
@@ -139,6 +144,7 @@ class Search:
     trusted: State | None = None
     origin: State | None = None
     best: Point | None = None
+    last: Point | None = None
 
     # ------------------------------------------------------------------------------------------------- for the trust region
 
@@ -182,7 +188,7 @@ class Search:
         """The evaluation of a trial after the start; the same again costs nothing.
 
         Args:
-            theta: in the box [p]; it is clipped to it, and a coordinate that is not a number is a failure.
+            theta: it is clipped to the box [p]; one with a coordinate that is not a number is a failure.
             need_triangle: whether the gradient alone will not do.
 
         Raises:
@@ -190,8 +196,11 @@ class Search:
         """
         assert self.best is not None and self.origin is not None
         theta = np.clip(theta, self.bounds.lower, self.bounds.upper)
-        if np.array_equal(theta, self.best.theta) and (self.best.R is not None or not need_triangle):
-            return self.best
+        for known in (self.best, self.last):
+            if known is not None and np.array_equal(theta, known.theta) and not (need_triangle and known.usable and known.R is None):
+                return known
+        if not np.isfinite(theta).all():
+            return _failure(theta)
         self._check_limits()
         if self.by_gradient is None or need_triangle:
             R, n_bad = self.evaluated(theta)
@@ -199,9 +208,9 @@ class Search:
         else:
             found = self._with_gradient(self.by_gradient, theta)
         self.failed = self.failed if found.usable else theta
-        step = float(np.linalg.norm(self.scale * (theta - self.best.theta))) if np.isfinite(theta).all() else np.nan
-        better = found.usable and found.value < self.best.value
-        self.best = found if better else self.best
+        step = float(np.linalg.norm(self.scale * (theta - self.best.theta)))
+        better = self.better(found, self.best)
+        self.best, self.last = found if better else self.best, found
         self._tell(2 * self.best.value, step, np.nan, better)
         return found
 
@@ -215,6 +224,21 @@ class Search:
         reach = np.where(np.isfinite(self.origin.reach), self.origin.reach, guess)
         effect = norms * reach
         return np.maximum(effect, UNFELT * effect.max()) / reach if effect.max() > 0 else 1 / reach
+
+    @property
+    def size(self) -> float:
+        """Norm of the residuals at the start; 1 where it is 0."""
+        assert self.origin is not None
+        return float(np.sqrt(self.origin.view.ssr)) or 1.0
+
+    @property
+    def unit(self) -> np.ndarray:
+        """`scale`/`size`: a unit of z = unit theta changes the residuals by about as much as they are."""
+        return self.scale / self.size
+
+    def slopes(self, point: Point) -> np.ndarray:
+        """The gradient of |r|^2/2, over |r|^2 of the start, by z = unit theta [p]: at the start the cosines of the columns."""
+        return point.gradient / (self.unit * self.size**2)
 
     @property
     def reach(self) -> np.ndarray:
@@ -237,6 +261,28 @@ class Search:
     def solved(self, point: Point) -> bool:
         """Whether the gradient has vanished, by the tolerance of the trust region."""
         return point.usable and (point.value == 0 or self.cosine(point) < self.options.tolerances.cosine)
+
+    def better(self, found: Point, than: Point) -> bool:
+        """Whether a point is lower; where differences of the sum of squares are rounding, whether its gradient is half as large."""
+        if not found.usable or found.value < than.value:
+            return found.usable
+        assert self.origin is not None
+        unsure = float(trust_region.noise(self.origin.view, self.options.tolerances.precision))
+        return found.value - than.value <= min(unsure, 1e-4) * than.value and self.cosine(found) <= self.cosine(than) / 2
+
+    def rest_on_bounds(self) -> None:
+        """Put the best point exactly on the bounds that it is pushed against and all but touches."""
+        if self.best is None or not self.best.usable:
+            return
+        theta, gradient = self.best.theta, self.best.gradient
+        bound = np.where(gradient > 0, self.bounds.lower, self.bounds.upper)
+        near = self.scale * np.abs(theta - bound) <= TOUCHING * np.sqrt(2 * self.best.value)
+        moved = np.where(near & (gradient != 0), bound, theta)
+        if np.array_equal(moved, theta):
+            return
+        found = _point(moved, *self.evaluated(moved))
+        if found.value <= self.best.value * (1 + TOUCHING):
+            self.best = found
 
     def judged(self) -> State | None:
         """The trust region's view of the best point; None before the start was evaluated."""

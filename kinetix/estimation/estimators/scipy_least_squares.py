@@ -32,19 +32,16 @@ def init(search: Search, theta0: np.ndarray) -> State:
 
 
 def step(search: Search, state: State) -> State:
-    """The whole search, and its end put exactly on the bounds that SciPy calls active."""
+    """The whole search."""
     from scipy.optimize import least_squares
 
     lower, upper = search.bounds
     free = lower < upper
-    last: list[Point] = []
 
     def at(part: np.ndarray) -> Point:
-        theta = np.where(free, 0.0, state.theta)
+        theta = state.theta.copy()
         theta[free] = part
-        if not last or not np.array_equal(last[0].theta, theta):
-            last[:] = [search.point(theta, need_triangle=True)]
-        return last[0]
+        return search.point(theta, need_triangle=True)
 
     def residuals(part: np.ndarray) -> np.ndarray:
         found = at(part)
@@ -57,11 +54,7 @@ def step(search: Search, state: State) -> State:
 
     tight = {"xtol": TIGHT, "ftol": TIGHT, "gtol": TIGHT}
     found = least_squares(residuals, state.theta[free], jacobian, (lower[free], upper[free]), x_scale="jac", max_nfev=10**9, **tight)
-    theta = state.theta.copy()
-    theta[free] = np.where(found.active_mask < 0, lower[free], np.where(found.active_mask > 0, upper[free], found.x))
-    if found.active_mask.any():
-        search.point(theta, need_triangle=True)
-    return State(theta, True)
+    return State(at(found.x).theta, True)
 
 
 def _reduced(R: np.ndarray, free: np.ndarray) -> np.ndarray:
