@@ -28,7 +28,7 @@ from kinetix.estimation.line_search import along
 from kinetix.estimation.search import Estimator, Point, Search
 from kinetix.precision import float64
 
-MEMORY = 20
+MEMORY = 10
 """Steps that L-BFGS-B remembers."""
 
 PATIENCE = 20
@@ -74,6 +74,11 @@ def _jaxopt() -> Any:
     return jaxopt
 
 
+def _plain(inner: Any) -> Any:
+    """A state of arrays whose types are settled, so that one program serves all steps."""
+    return jax.tree.map(lambda leaf: jnp.asarray(np.array(leaf)), inner)
+
+
 # ----------------------------------------------------------------------------------------------------------- L-BFGS-B
 
 
@@ -101,7 +106,7 @@ def _forgetful(search: Search, point: Point) -> State:
         return State(point, None, None, True, 0, True)
     with float64():
         z = jnp.asarray(point.theta * search.unit)
-        return State(point, z, _lbfgsb()[0](z, _box(search), *_seen(search, point)), True, 0, False)
+        return State(point, z, _plain(_lbfgsb()[0](z, _box(search), *_seen(search, point))), True, 0, False)
 
 
 def step_lbfgsb(search: Search, state: State) -> State:
@@ -117,7 +122,7 @@ def step_lbfgsb(search: Search, state: State) -> State:
     found = reached.point
     with float64():
         z, inner = update(state.z, _of_length(state.inner, reached.length), box, *_seen(search, found))
-    return State(found, z, inner, False, 0, search.solved(found))
+        return State(found, z, _plain(inner), False, 0, search.solved(found))
 
 
 def _of_length(inner: Any, length: float) -> Any:
@@ -156,7 +161,7 @@ def init_lm(search: Search, theta0: np.ndarray) -> State:
     with float64():
         z = jnp.asarray(theta0 * search.unit)
         inner = _levenberg_marquardt()[0](z, z, *_triangle(search, start))
-        return State(start, z, inner._replace(increase_factor=jnp.asarray(2.0)), True, 0, False)
+        return State(start, z, _plain(inner._replace(increase_factor=2.0)), True, 0, False)
 
 
 def step_lm(search: Search, state: State) -> State:
@@ -167,6 +172,7 @@ def step_lm(search: Search, state: State) -> State:
         there = update(state.z, state.inner, state.z, jnp.zeros(p + 1), jnp.zeros((p + 1, p))).params
         found = search.point(np.asarray(there) / search.unit, need_triangle=True)
         z, inner = update(state.z, state.inner, there, *_triangle(search, found))
+        inner = _plain(inner)
     assert search.best is not None
     better = search.best is not state.point
     idle = 0 if better else state.idle + 1

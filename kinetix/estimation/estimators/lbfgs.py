@@ -1,8 +1,8 @@
 """L-BFGS with directions of optax, projected onto the box: for many parameters, where a gradient is cheaper than a Jacobian.
 
 Coordinates that the gradient pushes against their bound are held, the others take the direction of `optax.scale_by_lbfgs`, with a step
-along it that is clipped to the box (`line_search`). The memory is forgotten when other coordinates are held, and where the curvature along a
-step is not positive.
+along it that is clipped to the box (`line_search`). The memory is forgotten when other coordinates are held, and where the curvature
+along a step is not positive.
 
 Source: D. C. Liu and J. Nocedal, Math. Program. 45 (1989) 503.
 """
