@@ -28,6 +28,9 @@ LEAST = 1e-6
 MEMORY = (0.9, 0.99)
 """Decay of the means of gradients and of their squares: gradients of a fit have no noise, and fall by decades."""
 
+WORSE = 2.0
+"""A step to a sum of squares this many times the smallest so far is refused."""
+
 SHORTER, LONGER = 0.25, 1.2
 """Factors of the length of steps after one that was refused, and after one that was not."""
 
@@ -70,10 +73,12 @@ def stepped(search: Search, state: State, rate: float) -> State:
         gradient = np.where(search.held(point), 0.0, point.gradient * search.reach / max(2 * point.value, np.finfo(float).tiny))
         direction, moments = jax.tree.map(np.asarray, _moments()[1](gradient, state.moments))
     found = search.point(point.theta - state.length * rate * search.reach * direction)
-    if not found.usable:
+    assert search.best is not None
+    if not found.usable or found.value > WORSE * search.best.value:
         length = state.length * SHORTER
         return state._replace(number=state.number + 1, length=length, finished=length < SHORTEST)
-    finished = search.solved(found) or search.cosine(found) < ENOUGH * search.options.tolerances.stalled_cosine
+    best = found is search.best
+    finished = best and (search.solved(found) or search.cosine(found) < ENOUGH * search.options.tolerances.stalled_cosine)
     return State(found, moments, state.number + 1, min(state.length * LONGER, 1.0), finished)
 
 
