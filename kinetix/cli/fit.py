@@ -24,6 +24,7 @@ from kinetix.cli.options import (
     Known,
     MaxIterations,
     MaxSeconds,
+    Method,
     Noise,
     Out,
     Profile,
@@ -70,6 +71,7 @@ def fit(
     bootstrap: Bootstrap = None,
     influence: Influence = None,
     device: Device = None,
+    method: Method = None,
 ) -> None:
     """Fit rate constants, activation energies and other parameters to data.
 
@@ -119,6 +121,7 @@ def fit(
         profile,
         bootstrap,
         influence,
+        method,
     )
     with telling():
         facts, _ = fitted(read, wishes, began(context))

@@ -58,6 +58,15 @@ Seed = Annotated[
         "--seed", min=0, metavar="N", help="Seed of starts that are spread or found, and of a bootstrap. Default: 2026.", show_default=False
     ),
 ]
+Method = Annotated[
+    str | None,
+    typer.Option(
+        "--method",
+        metavar="NAME",
+        help="The estimator: lm, adam, adam-then-lm, lbfgs, jaxopt-LBFGSB, jaxopt-LevenbergMarquardt or scipy-least_squares. Default: lm.",
+        show_default=False,
+    ),
+]
 Device = Annotated[
     Literal["cpu", "gpu"] | None,
     typer.Option("--device", help="Where to compute. Default: what 'kinetix devices' says.", show_default=False),

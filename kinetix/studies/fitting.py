@@ -13,7 +13,7 @@ import numpy as np
 
 from kinetix.analyses.covariance import LinearCovariance, linear_covariance, quantile
 from kinetix.errors import DataError, ParameterError, SolveError
-from kinetix.estimation import Done, Iteration, Outcome
+from kinetix.estimation import DEFAULT, Done, Iteration, Outcome
 from kinetix.estimation.residuals import Evaluation
 from kinetix.parameters import ConstantBindings, Derivable, DerivedEntropy
 from kinetix.precision import float64
@@ -29,7 +29,7 @@ from kinetix.studies.optima import relation
 from kinetix.studies.problem import Problem, conditions_without_effect, only_measured, temperatures
 from kinetix.studies.provenance import condition_columns
 from kinetix.studies.provenance import provenance as origin
-from kinetix.studies.searching import EXACT, NO_LIMITS, FitLimits, Found, Runs, failing, search
+from kinetix.studies.searching import EXACT, NO_LIMITS, FitLimits, Found, Runs, check_estimator, failing, search
 from kinetix.studies.starting import AS_GIVEN, Multistart
 from kinetix.studies.suspicions import negative_constants, only_zeros
 from kinetix.studies.uncertainty import (
@@ -57,6 +57,7 @@ def fit_problem(
     wanted: Wanted = NOTHING,
     on_refit: Tell | None = None,
     on_fitted: Callable[[Evaluator, np.ndarray], None] | None = None,
+    method: str = DEFAULT,
     **provenance: Any,
 ) -> FitFacts:
     """Fit a problem.
@@ -70,10 +71,11 @@ def fit_problem(
         wanted: which analyses follow the fit.
         on_refit: told how far they are.
         on_fitted: given the compiled evaluation and the best free coordinates, for what is computed from a fit.
+        method: the estimator, one of `kinetix.estimation.ESTIMATORS`.
         provenance: written into the result: study text, import seconds, ...
 
     Raises:
-        ParameterError: nothing to estimate, or nothing measured.
+        ParameterError: nothing to estimate, nothing measured, or a method that is not there or keeps no bounds.
         DataError: nothing but zeros measured.
         SolveError: the start cannot be simulated.
     """
@@ -86,6 +88,7 @@ def fit_problem(
             f'[solver] method = "{problem.model.method}" gives values without derivatives, which a fit needs. Remove it to fit; it serves'
             " kinetix simulate, and kinetix check --cross-check compares it with kinetix's own method."
         )
+    check_estimator(method, problem.table)
     if zeros := only_zeros(problem):
         raise DataError(*zeros)
     problem = only_measured(problem)
@@ -95,7 +98,7 @@ def fit_problem(
         starting.spread_starts(problem, 1)  # what it cannot do is told before anything is compiled
     evaluator = Evaluator(problem)
     began = time.perf_counter()
-    found = search(problem, evaluator, limits, on_iteration, multistart, on_start)
+    found = search(problem, evaluator, limits, on_iteration, multistart, on_start, method)
     outcome = found.outcome
     if not np.isfinite(outcome.R).all() and outcome.status != Status.NON_FINITE:
         raise SolveError(f"The fit ended before the start was evaluated ({outcome.status.label}), so there is no result to keep.")
@@ -108,7 +111,7 @@ def fit_problem(
     times = {"trace_seconds": evaluator.trace_seconds, "compile_seconds": evaluator.compile_seconds, "run_seconds": run_seconds}
     seed = {"seed": found.runs.seed} if {"data", "spread"} & set(found.runs.origins) or wanted.bootstrap else {}
     fitted = _fitted(found, evaluator, final)
-    return _analysed(fitted, _facts(fitted, {**seed, **provenance, **times}), wanted, on_refit or (lambda what, done, total: None))
+    return _analysed(fitted, _facts(fitted, {**seed, "estimator": method, **provenance, **times}), wanted, on_refit or (lambda what, done, total: None))
 
 
 def _analysed(fitted: _Fitted, facts: FitFacts, wanted: Wanted, tell: Tell) -> FitFacts:

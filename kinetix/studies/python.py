@@ -9,7 +9,7 @@ import numpy as np
 import xarray as xr
 
 from kinetix.errors import ConditionError, DataError, InputError, ParameterError, Problems
-from kinetix.estimation import Iteration
+from kinetix.estimation import DEFAULT, Iteration, estimator
 from kinetix.experiments import Campaign, odd_constants, suspected, without_effect
 from kinetix.network import Network
 from kinetix.parameters import unit_of
@@ -95,6 +95,7 @@ def fit(
     profile: bool = False,
     bootstrap: int | Mapping[str, Any] | None = None,
     influence: bool = False,
+    method: str = DEFAULT,
     rtol: float = 1e-8,
     atol: str | Mapping[str, str] | None = None,
     on_iteration: Callable[[Iteration], None] | None = None,
@@ -121,6 +122,7 @@ def fit(
         bootstrap: number of refits to drawn data, such as 1000, or `{"number": 1000, "kind": "case"}`; kinds are residual (default),
             parametric and case (experiments are drawn).
         influence: whether the fit is repeated without each experiment.
+        method: the estimator, "lm" unless you say otherwise; the page on estimators says which there are, and when each pays.
         rtol, atol: of the integration; `atol` is a concentration, of all species or of some by name; default: by species.
         on_iteration: called after each iteration.
 
@@ -144,8 +146,9 @@ def fit(
     """
     _check_arguments("fit", reactor, campaign, start=start, known=known)
     limits, multistart, wanted = FitLimits(max_iterations, max_seconds), Multistart(starts, seed), wanted_of(profile, bootstrap, influence)
+    estimator(method)
     put = candidate(reactor, campaign, start, known=known, sigma=sigma, title=title, rtol=rtol, atol=atol)
-    return fit_tree(fit_problem(put, limits, on_iteration, multistart, wanted=wanted))
+    return fit_tree(fit_problem(put, limits, on_iteration, multistart, wanted=wanted, method=method))
 
 
 def candidate(

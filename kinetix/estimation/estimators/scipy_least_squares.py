@@ -8,7 +8,7 @@ Source: M. A. Branch, T. F. Coleman and Y. Li, SIAM J. Sci. Comput. 21 (1999) 1;
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -35,7 +35,7 @@ def step(search: Search, state: State) -> State:
     """The whole search."""
     from scipy.optimize import least_squares
 
-    lower, upper = search.bounds
+    lower, upper = (np.asarray(side) for side in search.bounds)
     free = lower < upper
 
     def at(part: np.ndarray) -> Point:
@@ -52,14 +52,15 @@ def step(search: Search, state: State) -> State:
         assert found.R is not None  # SciPy asks only where residuals are finite
         return _reduced(found.R, free)[:, :-1]
 
-    tight = {"xtol": TIGHT, "ftol": TIGHT, "gtol": TIGHT}
-    found = least_squares(residuals, state.theta[free], jacobian, (lower[free], upper[free]), x_scale="jac", max_nfev=10**9, **tight)
+    limits: Any = {"xtol": TIGHT, "ftol": TIGHT, "gtol": TIGHT, "max_nfev": 10**9}
+    by: Any = jacobian  # SciPy's declaration has texts only
+    found = least_squares(residuals, state.theta[free], by, (lower[free], upper[free]), x_scale="jac", **limits)
     return State(at(found.x).theta, True)
 
 
 def _reduced(R: np.ndarray, free: np.ndarray) -> np.ndarray:
     """Of all columns those that are free, and the residuals."""
-    return np.linalg.qr(R[:, np.append(free, True)], mode="r") if not free.all() else R
+    return R if free.all() else np.asarray(np.linalg.qr(R[:, np.append(free, True)], mode="r"))
 
 
 def done(state: State) -> bool:
