@@ -48,8 +48,10 @@ def step(search: Search, state: State) -> State:
 
 
 def done(state: State) -> bool:
-    """Whether the search is over."""
-    return state.then is not None and levenberg_marquardt.done(state.then)
+    """Whether the search is over, or was before it began."""
+    if state.then is None:
+        return state.first.finished and state.first.number == 0
+    return levenberg_marquardt.done(state.then)
 
 
 BOOK = Estimator("Adam, then Levenberg-Marquardt from where it came to: for starts that are far off", init, step, done, package="optax")
