@@ -58,10 +58,25 @@ Seed = Annotated[
         "--seed", min=0, metavar="N", help="Seed of starts that are spread or found, and of a bootstrap. Default: 2026.", show_default=False
     ),
 ]
+
+
+def _method(text: str) -> str:
+    """The name of an estimator."""
+    from kinetix.errors import ParameterError
+    from kinetix.estimation import estimator
+
+    try:
+        estimator(text)
+    except ParameterError as error:
+        raise typer.BadParameter(str(error)) from None
+    return text
+
+
 Method = Annotated[
     str | None,
     typer.Option(
         "--method",
+        parser=_method,
         metavar="NAME",
         help="The estimator: lm, adam, adam-then-lm, lbfgs, jaxopt-LBFGSB, jaxopt-LevenbergMarquardt or scipy-least_squares. Default: lm.",
         show_default=False,

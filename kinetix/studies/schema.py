@@ -8,7 +8,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from kinetix.errors import ParameterError, Problems, StudyError, nearest
-from kinetix.estimation import DEFAULT, estimator
+from kinetix.estimation import DEFAULT, ESTIMATORS, estimator
 from kinetix.experiments import Layout
 
 SCHEMA_VERSION = 1
@@ -154,8 +154,7 @@ class FitSection(_Section):
     )
     method: str = Field(
         default=DEFAULT,
-        description='the estimator: "lm", "adam", "adam-then-lm", "lbfgs", "jaxopt-LBFGSB", "jaxopt-LevenbergMarquardt" or'
-        ' "scipy-least_squares"',
+        description="the estimator: " + ", ".join(f'"{name}"' for name in ESTIMATORS),
     )
     max_iterations: int | None = Field(default=None, gt=0, description="iteration limit of each start")
     max_seconds: float | None = Field(default=None, gt=0, description="time limit of all starts together, s; the best point so far is kept")
