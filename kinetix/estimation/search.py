@@ -36,6 +36,9 @@ ValueAndGradient: TypeAlias = Callable[[np.ndarray], tuple[ArrayLike, ArrayLike,
 UNFELT = 1e-3
 """Coordinates count with at least this share of the largest effect: what is hardly felt at the start may be felt later."""
 
+ROUNDING = 4 * np.finfo(np.float64).eps
+"""A coordinate is on a bound that it differs from by no more than this share."""
+
 TOUCHING = 1e-6
 """A coordinate all but touches a bound where the way to it changes the residuals by less than this share of their norm."""
 
@@ -172,9 +175,6 @@ class Search:
         Raises:
             Ended: a limit was reached before, or the start cannot be evaluated.
         """
-        known = self.best
-        if known is not None and known.R is not None and np.array_equal(known.theta, theta):
-            return known
         R, n_bad = self.triangle(theta)
         with np.errstate(all="ignore"):
             self.origin = trust_region.update(trust_region.init(theta, self.bounds, self.sizes), R, n_bad, self.options.tolerances)
@@ -195,7 +195,7 @@ class Search:
             Ended: a limit was reached before.
         """
         assert self.best is not None and self.origin is not None
-        theta = np.clip(theta, self.bounds.lower, self.bounds.upper)
+        theta = self._in_the_box(theta)
         for known in (self.best, self.last):
             if known is not None and np.array_equal(theta, known.theta) and not (need_triangle and known.usable and known.R is None):
                 return known
@@ -259,8 +259,10 @@ class Search:
         return float(np.where(self.held(point), 0.0, np.abs(point.gradient) / np.where(product > 0, product, 1.0)).max())
 
     def solved(self, point: Point) -> bool:
-        """Whether the gradient has vanished, by the tolerance of the trust region."""
-        return point.usable and (point.value == 0 or self.cosine(point) < self.options.tolerances.cosine)
+        """Whether the gradient has vanished by the tolerances of the trust region, as far as is known of it."""
+        if not point.usable or (point.value > 0 and self.cosine(point) >= self.options.tolerances.cosine):
+            return False
+        return point.value == 0 or point.R is None or bool(self._view(point, point.R).offset < self.options.tolerances.offset)
 
     def better(self, found: Point, than: Point) -> bool:
         """Whether a point is lower; where differences of the sum of squares are rounding, whether its gradient is half as large."""
@@ -288,17 +290,28 @@ class Search:
         """The trust region's view of the best point; None before the start was evaluated."""
         if self.origin is None or self.best is None:
             return None
-        R, n_bad = (self.best.R, 0) if self.best.R is not None and self.best.usable else self.evaluated(self.best.theta)
-        with np.errstate(all="ignore"):
-            return trust_region.arrived(self.origin, self.best.theta, R, n_bad, self.options.tolerances)
+        R, n_bad = (self.best.R, 0) if self.best.R is not None else self.evaluated(self.best.theta)
+        return self._view(self.best, R, n_bad)
 
     # ------------------------------------------------------------------------------------------------------------- inside
+
+    def _view(self, point: Point, R: np.ndarray, n_bad: int = 0) -> State:
+        assert self.origin is not None
+        with np.errstate(all="ignore"):
+            return trust_region.arrived(self.origin, point.theta, R, n_bad, self.options.tolerances)
 
     def evaluated(self, theta: np.ndarray) -> tuple[np.ndarray, int]:
         """R and the number of failed parts, whatever the limits."""
         R, n_bad = triangle_at(self.evaluate, theta)
         self.evaluations += 1
         return R, n_bad
+
+    def _in_the_box(self, theta: np.ndarray) -> np.ndarray:
+        """Clipped, and exactly on a bound where only rounding keeps it off."""
+        lower, upper = (np.asarray(side) for side in self.bounds)
+        theta = np.clip(theta, lower, upper)
+        theta = np.where(theta - lower <= ROUNDING * np.abs(lower), lower, theta)
+        return np.where(upper - theta <= ROUNDING * np.abs(upper), upper, theta)
 
     def _with_gradient(self, by_gradient: ValueAndGradient, theta: np.ndarray) -> Point:
         with float64():
