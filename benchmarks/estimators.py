@@ -2,11 +2,11 @@
 
     python benchmarks/estimators.py [--starts 30] [--rounds 5] [--quick]
 
-Fits are those of examples/tank, series and decomposition, from starts spread over three decades to either side of the given one (energies over
-20 to 200 kJ/mol), within the limits of sense that every fit has, and without the second search that a fit makes where a start led nowhere. An
-optimum is the best that any method found from any start, to one part in a million of the sum of squares; one that is claimed (a status that
-says so) and is not the best is counted by itself. Evaluations are of those that reached it. CPU time is that of all starts, so that what
-is compiled on the way counts once.
+Fits are those of examples/tank, series and decomposition, from starts spread over three decades to either side of the given one
+(energies over 20 to 200 kJ/mol), within the limits of sense that every fit has, and without the second search that a fit makes where a
+start led nowhere. An optimum is the best that any method found from any start, to one part in a million of the sum of squares; one that
+is claimed (a status that says so) and is not the best is counted by itself. Evaluations are of those that reached it. CPU time is that
+of all starts, so that what is compiled on the way counts once.
 
 Then the price of one gradient: chains of first-order reactions in a batch reactor with more and more constants, by a triangle (forward,
 which all methods of least squares need) and by a value and gradient (in reverse from 32 constants on).
@@ -46,7 +46,7 @@ class Row(NamedTuple):
 
 def problem_of(name: str) -> Problem:
     """The problem of an example."""
-    text, raw = read_study(EXAMPLES / name / "study.toml")
+    _, raw = read_study(EXAMPLES / name / "study.toml")
     study = parse_study(raw, "study.toml")
     assert study.data is not None
     tables = read_tables(study.data.files, EXAMPLES / name, study.data.encoding, study.data.sheets, study.data.layout)
@@ -87,7 +87,7 @@ def compare(name: str, count: int) -> None:
 
 
 def chain(reactions: int) -> Problem:
-    """A batch reactor with so many first-order reactions after one another, each constant and its energy estimated, at three temperatures."""
+    """A batch reactor with so many first-order reactions in a row, at three temperatures; every constant and energy is estimated."""
     names = [f"A{i}" for i in range(reactions + 1)]
     sections = {
         f"r{i}": {

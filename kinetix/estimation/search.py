@@ -310,8 +310,9 @@ class Search:
         """Clipped, and exactly on a bound where only rounding keeps it off."""
         lower, upper = (np.asarray(side) for side in self.bounds)
         theta = np.clip(theta, lower, upper)
-        theta = np.where(theta - lower <= ROUNDING * np.abs(lower), lower, theta)
-        return np.where(upper - theta <= ROUNDING * np.abs(upper), upper, theta)
+        for bound in (lower, upper):
+            theta = np.where(np.isfinite(bound) & (np.abs(theta - bound) <= ROUNDING * np.abs(bound)), bound, theta)
+        return theta
 
     def _with_gradient(self, by_gradient: ValueAndGradient, theta: np.ndarray) -> Point:
         with float64():
