@@ -111,7 +111,8 @@ def fit_problem(
     times = {"trace_seconds": evaluator.trace_seconds, "compile_seconds": evaluator.compile_seconds, "run_seconds": run_seconds}
     seed = {"seed": found.runs.seed} if {"data", "spread"} & set(found.runs.origins) or wanted.bootstrap else {}
     fitted = _fitted(found, evaluator, final)
-    return _analysed(fitted, _facts(fitted, {**seed, "estimator": method, **provenance, **times}), wanted, on_refit or (lambda what, done, total: None))
+    facts = _facts(fitted, {**seed, "estimator": method, **provenance, **times})
+    return _analysed(fitted, facts, wanted, on_refit or (lambda what, done, total: None))
 
 
 def _analysed(fitted: _Fitted, facts: FitFacts, wanted: Wanted, tell: Tell) -> FitFacts:
