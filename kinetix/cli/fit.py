@@ -25,6 +25,7 @@ from kinetix.cli.options import (
     Loss,
     MaxIterations,
     MaxSeconds,
+    Method,
     Noise,
     Out,
     Profile,
@@ -72,6 +73,7 @@ def fit(
     bootstrap: Bootstrap = None,
     influence: Influence = None,
     device: Device = None,
+    method: Method = None,
 ) -> None:
     """Fit rate constants, activation energies and other parameters to data.
 
@@ -122,6 +124,7 @@ def fit(
         bootstrap,
         influence,
         loss,
+        method,
     )
     with telling():
         facts, _ = fitted(read, wishes, began(context))

@@ -67,6 +67,30 @@ Loss = Annotated[
         show_default=False,
     ),
 ]
+
+
+def _method(text: str) -> str:
+    """The name of an estimator."""
+    from kinetix.errors import ParameterError
+    from kinetix.estimation import estimator
+
+    try:
+        estimator(text)
+    except ParameterError as error:
+        raise typer.BadParameter(str(error)) from None
+    return text
+
+
+Method = Annotated[
+    str | None,
+    typer.Option(
+        "--method",
+        parser=_method,
+        metavar="NAME",
+        help="The estimator: lm, adam, adam-then-lm, lbfgs, jaxopt-LBFGSB, jaxopt-LevenbergMarquardt or scipy-least_squares. Default: lm.",
+        show_default=False,
+    ),
+]
 Device = Annotated[
     Literal["cpu", "gpu"] | None,
     typer.Option("--device", help="Where to compute. Default: what 'kinetix devices' says.", show_default=False),

@@ -66,6 +66,7 @@ class Wishes:
     bootstrap: int | None = None
     influence: bool | None = None
     loss: str | None = None
+    method: str | None = None
 
 
 def began(context: typer.Context) -> float:
@@ -161,7 +162,7 @@ def fitted(read: Callable[[], Source], wishes: Wishes, since: float) -> tuple[Fi
 
 
 def how_to_fit(study: Study, source: Source, wishes: Wishes, device: Any, import_seconds: float) -> dict[str, Any]:
-    """Limits, starts and provenance of a fit: what the study says, unless a wish says otherwise."""
+    """Limits, starts, estimator and provenance of a fit: what the study says, unless a wish says otherwise."""
     from kinetix.studies import FitLimits
 
     return {
@@ -170,6 +171,7 @@ def how_to_fit(study: Study, source: Source, wishes: Wishes, device: Any, import
             study.fit.max_seconds if wishes.max_seconds is None else wishes.max_seconds,
         ),
         "multistart": _multistart(study, wishes),
+        "method": wishes.method or study.fit.method,
         "study_text": source.text,
         "import_seconds": import_seconds,
         "device": device.device_kind,

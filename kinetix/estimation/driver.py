@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import NamedTuple, TypeAlias
+from dataclasses import dataclass
 
 import jax
 import numpy as np
@@ -18,9 +17,10 @@ from jax.typing import ArrayLike
 from kinetix.errors import InputError
 from kinetix.estimation import trust_region
 from kinetix.estimation.determination import Determination, determine, null_directions
+from kinetix.estimation.estimators import DEFAULT, estimator
+from kinetix.estimation.search import USUAL, Ended, Estimator, Evaluate, Iteration, Options, Search, ValueAndGradient, triangle_at
 from kinetix.estimation.triangles import triangle
 from kinetix.estimation.trust_region import Bounds, State, Tolerances
-from kinetix.precision import float64
 from kinetix.status import Status
 
 PROBES = (-30.0, -10.0, -3.0, -1.0, 1.0, 3.0, 10.0, 30.0)
@@ -31,33 +31,6 @@ BETTER = 1e-6
 
 NEXT = 1e-3
 """A point is next to another where the residuals differ by less than this share of their norm, to first order."""
-
-Evaluate: TypeAlias = Callable[[np.ndarray], tuple[ArrayLike, jax.Array | int]]
-"""theta [p] -> (R [p + 1, p + 1] triangle of [J r], number of failed parts)."""
-
-
-@dataclass(frozen=True)
-class Options:
-    """Limits and tolerances of one fit; an iteration is one trial point, taken or refused."""
-
-    max_iterations: int = 1000
-    max_seconds: float | None = None
-    tolerances: Tolerances = field(default_factory=Tolerances)
-
-
-class Iteration(NamedTuple):
-    """What `on_iteration` is told after each trial (number 0 is the start), and a row of the history."""
-
-    number: int
-    ssr: float
-    """Smallest sum of squares so far."""
-    step: float
-    """|D s| of the trial, in units of the residuals."""
-    damping: float
-    """The multiplier lambda of the trial."""
-    accepted: bool
-    seconds: float
-    """Since the beginning of the fit."""
 
 
 @dataclass(frozen=True)
@@ -119,9 +92,11 @@ def fit(
     evaluate: Evaluate,
     theta0: ArrayLike,
     bounds: Bounds | None = None,
-    options: Options = Options(),
+    options: Options = USUAL,
     on_iteration: Callable[[Iteration], None] | None = None,
     sizes: ArrayLike | None = None,
+    method: str = DEFAULT,
+    by_gradient: ValueAndGradient | None = None,
 ) -> Outcome:
     """Bounded least squares from one start: min |r(theta)|^2 with lower <= theta <= upper.
 
@@ -133,13 +108,17 @@ def fit(
         options: limits and tolerances.
         on_iteration: told of each trial.
         sizes: of the parameters [p], see `trust_region.init`.
+        method: one of `estimators.ESTIMATORS`.
+        by_gradient: theta [p] -> (|r|^2/2, its gradient, number of failed parts), for methods that need no more, where that is
+            cheaper than the triangle.
 
     Returns:
         The best point and how the fit ended; `outcome.status.ok` says whether it is an answer. A KeyboardInterrupt ends the
         fit with `Status.STOPPED` and the best point so far.
 
     Raises:
-        InputError: the start lies outside the box, or shapes do not agree.
+        InputError: the start lies outside the box, shapes do not agree, or the method keeps no bounds.
+        ParameterError: no method of this name.
 
     >>> import jax.numpy as jnp
     >>> line = evaluation(lambda theta: theta[0] + theta[1] * jnp.arange(3.0) - jnp.asarray([1.0, 3.0, 5.0]))
@@ -154,102 +133,67 @@ def fit(
     box = _checked(theta, bounds)
     if theta.size == 0:
         return _nothing_to_fit(evaluate, theta, begun)
+    book = estimator(method)
+    if not book.bounded and np.isfinite([*box.lower, *box.upper]).any():
+        raise InputError(f"method = {method!r} keeps no bounds. Leave the bounds out, or take another method.")
     own = None if sizes is None else np.array(sizes, dtype=np.float64)
-    search = _Search(evaluate, options, on_iteration, begun)
-    state = trust_region.init(theta, box, own)
-    state, ended = search.run(state)
-    for _ in range(theta.size):
-        better = search.beyond_the_flat(state) if ended in (Status.FLAT, Status.PLATEAU) else None
-        if better is None:
-            break
-        again, ended = search.run(trust_region.init(better, box, own))
-        state = again if again.evaluations > 0 else state
-    return _outcome(state, search.stopped or ended, search, options.tolerances)
+    search = Search(evaluate, by_gradient, box, own, options, on_iteration, begun)
+    state, ended = _run(search, book, theta)
+    try:
+        for _ in range(theta.size):
+            better = _beyond_the_flat(search, state) if ended in (Status.FLAT, Status.PLATEAU) else None
+            if better is None:
+                break
+            again, ended = _run(search, book, better)
+            state = again if again.evaluations > 0 else state
+    except KeyboardInterrupt:
+        ended = Status.STOPPED
+    return _outcome(state, ended, search, options.tolerances, method)
 
 
-@dataclass
-class _Search:
-    """One search from the host, with what it has cost so far."""
+def _run(search: Search, book: Estimator, theta0: np.ndarray) -> tuple[State, Status]:
+    """The state at the end of a search, and how it ended; after Ctrl-C that of the best point."""
+    search.trusted = search.origin = search.best = search.last = None
+    ended = None
+    try:
+        state = book.init(search, theta0)
+        while not book.done(state):
+            state = book.step(search, state)
+    except Ended as limit:
+        ended = limit.status
+    except KeyboardInterrupt:
+        ended = Status.STOPPED
+    if search.trusted is not None:
+        over = bool(trust_region.done(search.trusted))
+        return search.trusted, Status(int(search.trusted.status)) if over or ended is None else ended
+    search.rest_on_bounds()
+    judged = search.judged()
+    if judged is None:
+        return trust_region.init(theta0, search.bounds, search.sizes), ended or Status.NOT_CONVERGED
+    status = Status(int(judged.status))
+    return judged, status if ended is None or ended is Status.NON_FINITE or status.ok else ended
 
-    evaluate: Evaluate
-    options: Options
-    on_iteration: Callable[[Iteration], None] | None
-    begun: float
-    history: list[Iteration] = field(default_factory=list)
-    evaluations: int = 0
-    failed: np.ndarray | None = None
-    stopped: Status | None = None
 
-    def run(self, state: State) -> tuple[State, Status]:
-        """The state at the end of a search, and how it ended; after Ctrl-C that of the best point."""
-        try:
-            while not trust_region.done(state):
-                ended = self._limit()
-                if ended is not None:
-                    return state, ended
-                trial = np.array(trust_region.propose(state))
-                R, n_bad = self._evaluated(trial)
-                row = state
-                with np.errstate(all="ignore"):
-                    state = trust_region.update(state, R, n_bad, self.options.tolerances)
-                self.failed = trial if n_bad else self.failed
-                self._tell(row, state)
-        except KeyboardInterrupt:
-            if not trust_region.done(state):
-                self.stopped = Status.STOPPED
-        return state, Status(int(state.status))
+def _beyond_the_flat(search: Search, state: State) -> np.ndarray | None:
+    """A better point along what the residuals do not see at `state`; None where there is none.
 
-    def beyond_the_flat(self, state: State) -> np.ndarray | None:
-        """A better point along what the residuals do not see at `state`; None where there is none.
-
-        A direction may have no effect anywhere, or only near the end of the search: then the end is no minimum. Tried are the
-        directions without effect, and each coordinate in them by itself.
-        """
-        margin = BETTER + 2 * float(trust_region.noise(state.view, self.options.tolerances.precision))
-        theta, best, ssr = np.asarray(state.theta), None, float(state.view.ssr) * (1 - margin)
-        reach = np.where(np.isfinite(state.reach), state.reach, 1.0)
-        along = null_directions(state.determination, np.asarray(state.view.held)) / reach
-        along = along / np.abs(along).max(axis=1, initial=0.0, keepdims=True)
-        ways = np.unique(np.concatenate([along, np.eye(theta.size)[(np.abs(along) > 1e-6).any(axis=0)]]), axis=0)
-        try:
-            for way in ways:
-                for multiple in PROBES:
-                    trial = np.clip(theta + multiple * way * reach, state.bounds.lower, state.bounds.upper)
-                    R, n_bad = self._evaluated(trial)
-                    found = float(np.sum(R[:, -1] ** 2))
-                    if n_bad == 0 and np.isfinite(R).all() and found < ssr:
-                        best, ssr = trial, found
-        except KeyboardInterrupt:
-            self.stopped = Status.STOPPED
-            return None
-        return best
-
-    def _limit(self) -> Status | None:
-        if self.evaluations > self.options.max_iterations:
-            return Status.ITERATION_LIMIT
-        seconds = self.options.max_seconds
-        if seconds is not None and time.perf_counter() - self.begun >= seconds and self.evaluations > 0:
-            return Status.TIME_LIMIT
-        return None
-
-    def _evaluated(self, theta: np.ndarray | jax.Array) -> tuple[np.ndarray, int]:
-        R, n_bad = _evaluated(self.evaluate, theta)
-        self.evaluations += 1
-        return R, n_bad
-
-    def _tell(self, before: State, after: State) -> None:
-        self.history.append(
-            Iteration(
-                number=len(self.history),
-                ssr=float(after.view.ssr),
-                step=float(before.step_norm),
-                damping=float(before.damping),
-                accepted=bool(after.accepted),
-                seconds=time.perf_counter() - self.begun,
-            )
-        )
-        if self.on_iteration is not None:
-            self.on_iteration(self.history[-1])
+    A direction may have no effect anywhere, or only near the end of the search: then the end is no minimum. Tried are the
+    directions without effect, and each coordinate in them by itself.
+    """
+    margin = BETTER + 2 * float(trust_region.noise(state.view, search.options.tolerances.precision))
+    theta, best, ssr = np.asarray(state.theta), None, float(state.view.ssr) * (1 - margin)
+    reach = np.where(np.isfinite(state.reach), state.reach, 1.0)
+    along = null_directions(state.determination, np.asarray(state.view.held)) / reach
+    along = along / np.abs(along).max(axis=1, initial=0.0, keepdims=True)
+    ways = np.unique(np.concatenate([along, np.eye(theta.size)[(np.abs(along) > 1e-6).any(axis=0)]]), axis=0)
+    for way in ways:
+        for multiple in PROBES:
+            trial = np.clip(theta + multiple * way * reach, state.bounds.lower, state.bounds.upper)
+            R, n_bad = search.evaluated(trial)
+            found = float(np.sum(R[:, -1] ** 2))
+            if n_bad == 0 and np.isfinite(R).all() and found < ssr:
+                best, ssr = trial, found
+    return best
 
 
 def _checked(theta: np.ndarray, bounds: Bounds | None) -> Bounds:
@@ -271,19 +215,8 @@ def _checked(theta: np.ndarray, bounds: Bounds | None) -> Bounds:
     return Bounds(lower, upper)
 
 
-def _evaluated(evaluate: Evaluate, theta: np.ndarray | jax.Array) -> tuple[np.ndarray, int]:
-    with float64():
-        R, n_bad = evaluate(np.array(theta))
-        R = np.array(R, dtype=np.float64)
-        bad = int(n_bad)
-    p = theta.shape[0]
-    if R.shape != (p + 1, p + 1):
-        raise InputError(f"evaluate returned R of shape {R.shape}; for {p} parameters it must be the triangle of [J r], {(p + 1, p + 1)}.")
-    return R, bad
-
-
 def _nothing_to_fit(evaluate: Evaluate, theta: np.ndarray, begun: float) -> Outcome:
-    R, n_bad = _evaluated(evaluate, theta)
+    R, n_bad = triangle_at(evaluate, theta)
     status = Status.SUCCESS if np.isfinite(R).all() and n_bad == 0 else Status.NON_FINITE
     none = np.zeros(0, bool)
     return Outcome(
@@ -307,7 +240,7 @@ def _nothing_to_fit(evaluate: Evaluate, theta: np.ndarray, begun: float) -> Outc
     )
 
 
-def _outcome(state: State, status: Status, search: _Search, tolerances: Tolerances) -> Outcome:
+def _outcome(state: State, status: Status, search: Search, tolerances: Tolerances, method: str) -> Outcome:
     theta, lower, upper = np.asarray(state.theta), np.asarray(state.bounds.lower), np.asarray(state.bounds.upper)
     evaluations = search.evaluations
     started = bool(np.isfinite(state.view.ssr)) and status is not Status.NON_FINITE
@@ -317,7 +250,7 @@ def _outcome(state: State, status: Status, search: _Search, tolerances: Toleranc
         R=np.asarray(state.R),
         ssr=float(state.view.ssr),
         status=status,
-        message=_message(state, status, evaluations),
+        message=_message(state, status, evaluations, method),
         iterations=max(len(search.history) - 1, 0),
         evaluations=evaluations,
         history=tuple(search.history),
@@ -341,8 +274,9 @@ def _nearby(state: State, trial: np.ndarray | None) -> np.ndarray | None:
     return trial if change <= NEXT * np.sqrt(float(state.view.ssr)) else None
 
 
-def _message(state: State, status: Status, evaluations: int) -> str:
-    trials = f"{evaluations} evaluation{'' if evaluations == 1 else 's'}"
+def _message(state: State, status: Status, evaluations: int, method: str) -> str:
+    by = "" if method == DEFAULT else f" by {method}"
+    trials = f"{evaluations} evaluation{'' if evaluations == 1 else 's'}{by}"
     if evaluations == 0 or status is Status.NON_FINITE:
         return f"{status.sentence} ({trials})"
     if status is Status.FLAT:

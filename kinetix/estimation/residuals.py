@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -85,6 +85,74 @@ def evaluate(
             further residuals, so that the sum of squares is -2 ln L but for a constant; not finite where sigma is below 0.6 times its
             reference.
     """
+
+    def one(part: Part) -> Evaluation:
+        def residuals(theta: jax.Array) -> tuple[jax.Array, tuple[jax.Array, ...]]:
+            r, bad, values, *ended = _weighted(predict, model, theta, part, loss, spread)
+            return r, (r, bad, values, *ended)
+
+        jacobian, (r, bad, values, *ended) = jax.jacfwd(residuals, has_aux=True)(theta)
+        return Evaluation(triangle(jacobian, r), bad, values, *ended)
+
+    parts = _by_blocks(one, lanes, observed, weights, block)
+
+    def whole(array: jax.Array) -> jax.Array:
+        return array.reshape(-1, *array.shape[2:])[: observed.shape[0]]
+
+    return Evaluation(merge(parts.R), jnp.sum(parts.bad), *map(whole, parts[2:]))
+
+
+@partial(jax.jit, static_argnames=("predict", "block"))
+def value_and_gradient(
+    predict: Predict,
+    model: Any,
+    theta: jax.Array,
+    lanes: Mapping[str, Any],
+    observed: jax.Array,
+    weights: jax.Array,
+    block: int,
+    loss: Loss | None = None,
+    spread: Spread | None = None,
+) -> tuple[jax.Array, jax.Array, jax.Array]:
+    """|r|^2/2, its gradient by `theta` in reverse, and the number of measured values without a finite prediction.
+
+    Arguments as of `evaluate`. Blocks are swept back one after the other, so that memory is that of a block here too.
+    """
+
+    def one(part: Part) -> tuple[jax.Array, jax.Array, jax.Array]:
+        def half(theta: jax.Array) -> tuple[jax.Array, jax.Array]:
+            r, bad, *_ = _weighted(predict, model, theta, part, loss, spread)
+            return 0.5 * jnp.sum(r * r), bad
+
+        (value, bad), gradient = jax.value_and_grad(half, has_aux=True)(theta)
+        return value, gradient, bad
+
+    value, gradient, bad = _by_blocks(one, lanes, observed, weights, block)
+    return jnp.sum(value), jnp.sum(gradient, axis=0), jnp.sum(bad)
+
+
+Part = tuple[Mapping[str, Any], jax.Array, jax.Array, jax.Array]
+"""The lanes of a block: conditions, observed, weights, and which are no padding."""
+
+Found = TypeVar("Found")
+
+
+def _weighted(
+    predict: Predict, model: Any, theta: jax.Array, part: Part, loss: Loss | None, spread: Spread | None
+) -> tuple[jax.Array, ...]:
+    """(r, values without a finite prediction, values, status, steps, t_reached) of a block."""
+    lanes, observed, weights, real = part
+    used = (weights > 0) & real[:, None, None]
+    values, *ended = predict(model, theta, lanes)
+    rows = (jnp.where(used, values - observed, 0.0) * weights).reshape(-1)
+    if spread is not None:
+        rows = jnp.concatenate([*_with_spread(rows, spread, theta, jnp.where(used, values, observed), used, weights)])
+    rows = rows if loss is None else jnp.asarray(loss.transformed(rows))
+    return rows, jnp.sum(used & ~jnp.isfinite(values)), values, *ended
+
+
+def _by_blocks(one: Callable[[Part], Found], lanes: Mapping[str, Any], observed: jax.Array, weights: jax.Array, block: int) -> Found:
+    """`one` of each block, with a leading axis of blocks."""
     size = observed.shape[0]
     blocks = -(-size // block)
 
@@ -94,29 +162,7 @@ def evaluate(
         return filled.reshape(blocks, block, *array.shape[1:])
 
     padding = (jnp.arange(blocks * block) < size).reshape(blocks, block)
-
-    def one(part: tuple[Mapping[str, Any], jax.Array, jax.Array, jax.Array]) -> Evaluation:
-        own_lanes, own_observed, own_weights, real = part
-        used = (own_weights > 0) & real[:, None, None]
-
-        def residuals(theta: jax.Array) -> tuple[jax.Array, tuple[jax.Array, ...]]:
-            values, *ended = predict(model, theta, own_lanes)
-            rows = (jnp.where(used, values - own_observed, 0.0) * own_weights).reshape(-1)
-            if spread is not None:
-                rows = jnp.concatenate([*_with_spread(rows, spread, theta, jnp.where(used, values, own_observed), used, own_weights)])
-            rows = rows if loss is None else jnp.asarray(loss.transformed(rows))
-            return rows, (rows, values, *ended)
-
-        jacobian, (r, values, *ended) = jax.jacfwd(residuals, has_aux=True)(theta)
-        bad = jnp.sum(used & ~jnp.isfinite(values))
-        return Evaluation(triangle(jacobian, r), bad, values, *ended)
-
-    parts = jax.lax.map(one, (jax.tree.map(cut, lanes), cut(observed), cut(weights), padding))
-
-    def whole(array: jax.Array) -> jax.Array:
-        return array.reshape(blocks * block, *array.shape[2:])[:size]
-
-    return Evaluation(merge(parts.R), jnp.sum(parts.bad), *map(whole, parts[2:]))
+    return jax.lax.map(one, (jax.tree.map(cut, lanes), cut(observed), cut(weights), padding))
 
 
 def _with_spread(

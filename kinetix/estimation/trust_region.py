@@ -262,6 +262,26 @@ def update(state: State, R: Array, n_bad: Array | int = 0, tolerances: Tolerance
     return jax.tree.map(lambda old, new: xp.where(state.finished, old, new).astype(old.dtype), state, new)
 
 
+def arrived(begun: State, theta: Array, R: Array, n_bad: Array | int = 0, tolerances: Tolerances = DEFAULT) -> State:
+    """The state of a search that another method led to `theta`, where it ended: judged as one that makes no more progress there.
+
+    Args:
+        begun: the state after the evaluation of the start, which tells what had been seen.
+        theta: where the search ended [p], in the box.
+        R: triangle of [J r] there [p + 1, p + 1].
+        n_bad: number of failed parts of that evaluation.
+        tolerances: when a point is an optimum.
+    """
+    xp = namespace(theta)
+    nothing = xp.zeros_like(begun.evaluations)
+    fresh = begun._replace(theta=theta, trial=theta, evaluations=nothing, finished=xp.zeros_like(begun.finished))
+    here = update(fresh, R, n_bad, tolerances)
+    here = here._replace(moves=begun.moves + xp.any(theta != begun.theta))
+    yes = xp.ones_like(here.finished)
+    failed = here.finished & (here.status == int(Status.NON_FINITE))
+    return here._replace(finished=yes, status=_verdict(here, yes, failed, _solved(here, yes, tolerances), tolerances))
+
+
 class _Judged(NamedTuple):
     """What the evaluation of a trial means."""
 
@@ -307,17 +327,36 @@ def _trial(theta: Array, step: _Step, divisor: Array, bounds: Bounds) -> Array:
 def _end(state: State, judged: _Judged, first: Array, tolerances: Tolerances) -> tuple[Array, Array]:
     """Whether the search is over at `state`, and how it then ended."""
     xp = namespace(state.theta)
-    view, found = state.view, state.determination
     refused = ~first & ~judged.accepted
-    straight = (view.cosine < tolerances.cosine) & (state.offset < tolerances.offset)
-    blur = noise(view, tolerances.precision)
-    settled = (view.cosine < xp.maximum(tolerances.stalled_cosine, blur)) & (state.offset < xp.maximum(tolerances.offset, blur))
-    vanished = xp.sqrt(view.ssr) <= tolerances.residual * view.size
-    stalled = (refused & (judged.promised <= xp.minimum(noise(view, ROUNDING), 1e-4))) | xp.all(state.trial == state.theta)
-    solved = straight | (view.ssr == 0) | ((stalled | (refused & judged.unresolved)) & (settled | vanished))
+    stalled = (refused & (judged.promised <= xp.minimum(noise(state.view, ROUNDING), 1e-4))) | xp.all(state.trial == state.theta)
+    solved = _solved(state, stalled | (refused & judged.unresolved), tolerances)
     failed_start = first & ~judged.usable
     finished = failed_start | solved | stalled
+    return finished, _verdict(state, finished, failed_start, solved, tolerances)
 
+
+def _solved(state: State, halted: Array, tolerances: Tolerances) -> Array:
+    """Whether the gradient has vanished at `state`; where the search has `halted`, as far as the precision of the residuals tells."""
+    view = state.view
+    straight = (view.cosine < tolerances.cosine) & (state.offset < tolerances.offset)
+    blur = noise(view, tolerances.precision)
+    settled = (view.cosine < _larger(tolerances.stalled_cosine, blur)) & (state.offset < _larger(tolerances.offset, blur))
+    return straight | (view.ssr == 0) | (halted & (settled | _vanished(view, tolerances)))
+
+
+def _vanished(view: View, tolerances: Tolerances) -> Array:
+    """Whether the residuals are nothing beside the predictions."""
+    return view.ssr**0.5 <= tolerances.residual * view.size
+
+
+def _larger(one: Array | float, other: Array) -> Array:
+    return namespace(other).maximum(one, other)
+
+
+def _verdict(state: State, finished: Array, failed_start: Array, solved: Array, tolerances: Tolerances) -> Array:
+    """The status of a search that is at `state`."""
+    xp = namespace(state.theta)
+    view, found = state.view, state.determination
     estimated = state.bounds.lower < state.bounds.upper
     on_bound = xp.any(((state.theta == state.bounds.lower) | (state.theta == state.bounds.upper)) & estimated)
     flat = found.rank < (~view.held).sum()
@@ -325,7 +364,7 @@ def _end(state: State, judged: _Judged, first: Array, tolerances: Tolerances) ->
     vanishing = ~solved & (view.cosine < tolerances.stalled_cosine) & (found.ratio < tolerances.stalled_rank)
     # what was seen and is seen no more, or nothing seen at all, is no minimum but a place without a slope
     gone = xp.any(found.silent & (state.scale > view.floor)) | (found.rank == 0)
-    plateau = flat & gone & ~vanished
+    plateau = flat & gone & ~_vanished(view, tolerances)
     verdicts = [
         (~finished, Status.NOT_CONVERGED),
         (failed_start, Status.NON_FINITE),
@@ -337,7 +376,7 @@ def _end(state: State, judged: _Judged, first: Array, tolerances: Tolerances) ->
         (state.moves == 0, Status.NOT_MOVED),
         (vanishing, Status.FLAT),
     ]
-    return finished, xp.select([case for case, _ in verdicts], [int(status) for _, status in verdicts], int(Status.NOT_CONVERGED))
+    return xp.select([case for case, _ in verdicts], [int(status) for _, status in verdicts], int(Status.NOT_CONVERGED))
 
 
 def _nonzero(s: Array) -> Array:

@@ -14,11 +14,12 @@ import jax.numpy as jnp
 import numpy as np
 
 from kinetix.estimation.losses import Loss
-from kinetix.estimation.residuals import Evaluation, evaluate, lanes_per_block
+from kinetix.estimation.residuals import Evaluation, evaluate, lanes_per_block, value_and_gradient
 from kinetix.padding import padded
 from kinetix.parameters import Coordinates
 from kinetix.precision import float64
 from kinetix.simulation import Model, Prediction, cores, predict
+from kinetix.solvers.integration import MANY
 from kinetix.studies.noise import Spread
 from kinetix.studies.problem import Problem
 
@@ -65,7 +66,7 @@ class Evaluator:
             self.data = self.placed(problem.observed, problem.weights)
             self.loss = _numbers(problem.loss)
             self.spread = None if problem.noise is None else jax.device_put(Spread(problem.table.coordinates(), problem.noise))
-            block = lanes_per_block(lanes, times * problem.observed.shape[2] * (1 if self.spread is None else 2))
+            self.block = block = lanes_per_block(lanes, times * problem.observed.shape[2] * (1 if self.spread is None else 2))
             theta = _theta(problem.table.free_start())
             began = time.perf_counter()
             lowered = evaluate.lower(predict_free, self.model, theta, self.lanes, *self.data, block, self.loss, self.spread)
@@ -127,6 +128,16 @@ class Evaluator:
         with ThreadPoolExecutor(max(1, min(cores(), len(theta)))) as threads:
             found = list(threads.map(self.triangle, theta, data))
         return np.array([R for R, _ in found]), np.array([bad for _, bad in found])
+
+    def by_gradient(self, theta: np.ndarray) -> tuple[jax.Array, jax.Array, jax.Array]:
+        """Half the sum of squares, its gradient, and the number of values without a prediction: a program of its own."""
+        with float64():
+            return value_and_gradient(predict_free, self.model, _theta(theta), self.lanes, *self.data, self.block, self.loss, self.spread)
+
+    @property
+    def reverse_pays(self) -> bool:
+        """Whether a gradient costs less than a triangle: many parameters of something that is integrated."""
+        return self.problem.integrated and len(self.problem.table.free) >= MANY
 
     def at_times(self, theta: np.ndarray, times: np.ndarray) -> np.ndarray:
         """Predictions at other times (lane, any), SI, (lane, any, response).

@@ -13,7 +13,7 @@ import numpy as np
 
 from kinetix.analyses.covariance import LinearCovariance, linear_covariance, quantile
 from kinetix.errors import DataError, ParameterError, SolveError
-from kinetix.estimation import Done, Iteration, Outcome
+from kinetix.estimation import DEFAULT, Done, Iteration, Outcome
 from kinetix.estimation.residuals import Evaluation
 from kinetix.parameters import ConstantBindings, Derivable, DerivedEntropy
 from kinetix.precision import float64
@@ -33,7 +33,7 @@ from kinetix.studies.provenance import condition_columns
 from kinetix.studies.provenance import provenance as origin
 from kinetix.studies.replicates import replicate_test
 from kinetix.studies.robustness import robust_covariance, robust_facts, robust_search
-from kinetix.studies.searching import EXACT, NO_LIMITS, FitLimits, Found, Runs, failing, search
+from kinetix.studies.searching import EXACT, NO_LIMITS, FitLimits, Found, Runs, check_estimator, failing, search
 from kinetix.studies.starting import AS_GIVEN, Multistart
 from kinetix.studies.suspicions import negative_constants, only_zeros
 from kinetix.studies.uncertainty import (
@@ -61,6 +61,7 @@ def fit_problem(
     wanted: Wanted = NOTHING,
     on_refit: Tell | None = None,
     on_fitted: Callable[[Evaluator, np.ndarray], None] | None = None,
+    method: str = DEFAULT,
     **provenance: Any,
 ) -> FitFacts:
     """Fit a problem.
@@ -74,10 +75,11 @@ def fit_problem(
         wanted: which analyses follow the fit.
         on_refit: told how far they are.
         on_fitted: given the compiled evaluation and the best free coordinates, for what is computed from a fit.
+        method: the estimator, one of `kinetix.estimation.ESTIMATORS`.
         provenance: written into the result: study text, import seconds, ...
 
     Raises:
-        ParameterError: nothing to estimate, or nothing measured.
+        ParameterError: nothing to estimate, nothing measured, or a method that is not there or keeps no bounds.
         DataError: nothing but zeros measured.
         SolveError: the start cannot be simulated.
     """
@@ -90,6 +92,7 @@ def fit_problem(
             f'[solver] method = "{problem.model.method}" gives values without derivatives, which a fit needs. Remove it to fit; it serves'
             " kinetix simulate, and kinetix check --cross-check compares it with kinetix's own method."
         )
+    check_estimator(method, problem)
     if zeros := only_zeros(problem):
         raise DataError(*zeros)
     problem = only_measured(problem)
@@ -99,8 +102,12 @@ def fit_problem(
         starting.spread_starts(problem, 1)  # what it cannot do is told before anything is compiled
     evaluator = Evaluator(problem)
     began = time.perf_counter()
-    searched = likelihood_search if problem.noise is not None else search if problem.loss is None else robust_search
-    found = searched(problem, evaluator, limits, on_iteration, multistart, on_start)
+    if problem.noise is not None:
+        found = likelihood_search(problem, evaluator, limits, on_iteration, multistart, on_start)
+    elif problem.loss is not None:
+        found = robust_search(problem, evaluator, limits, on_iteration, multistart, on_start)
+    else:
+        found = search(problem, evaluator, limits, on_iteration, multistart, on_start, method)
     evaluator = evaluator.of(found.problem)
     outcome = found.outcome
     if not np.isfinite(outcome.R).all() and outcome.status != Status.NON_FINITE:
@@ -114,7 +121,8 @@ def fit_problem(
     times = {"trace_seconds": evaluator.trace_seconds, "compile_seconds": evaluator.compile_seconds, "run_seconds": run_seconds}
     seed = {"seed": found.runs.seed} if {"data", "spread"} & set(found.runs.origins) or wanted.bootstrap else {}
     fitted = _fitted(found, evaluator, final)
-    return _analysed(fitted, _facts(fitted, {**seed, **provenance, **times}), wanted, on_refit or (lambda what, done, total: None))
+    facts = _facts(fitted, {**seed, "estimator": method, **provenance, **times})
+    return _analysed(fitted, facts, wanted, on_refit or (lambda what, done, total: None))
 
 
 def _analysed(fitted: _Fitted, facts: FitFacts, wanted: Wanted, tell: Tell) -> FitFacts:

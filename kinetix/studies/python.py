@@ -9,7 +9,7 @@ import numpy as np
 import xarray as xr
 
 from kinetix.errors import ConditionError, DataError, InputError, ParameterError, Problems
-from kinetix.estimation import Iteration
+from kinetix.estimation import DEFAULT, Iteration, estimator
 from kinetix.estimation.losses import Loss
 from kinetix.experiments import Campaign, odd_constants, suspected, without_effect
 from kinetix.network import Network
@@ -98,6 +98,7 @@ def fit(
     bootstrap: int | Mapping[str, Any] | None = None,
     influence: bool = False,
     loss: str | Mapping[str, Any] | None = None,
+    method: str = DEFAULT,
     rtol: float = 1e-8,
     atol: str | Mapping[str, str] | None = None,
     on_iteration: Callable[[Iteration], None] | None = None,
@@ -126,6 +127,7 @@ def fit(
         influence: whether the fit is repeated without each experiment.
         loss: robust, so that a gross error counts for little: "huber", "soft_l1", "cauchy" or "student_t", or
             `{"type": "huber", "scale": 1.345}` in standard deviations; default: least squares.
+        method: the estimator, "lm" unless you say otherwise; the page on estimators says which there are, and when each pays.
         rtol, atol: of the integration; `atol` is a concentration, of all species or of some by name; default: by species.
         on_iteration: called after each iteration.
 
@@ -149,9 +151,10 @@ def fit(
     """
     _check_arguments("fit", reactor, campaign, start=start, known=known)
     limits, multistart, wanted = FitLimits(max_iterations, max_seconds), Multistart(starts, seed), wanted_of(profile, bootstrap, influence)
+    estimator(method)
     put = candidate(reactor, campaign, start, known=known, sigma=sigma, title=title, rtol=rtol, atol=atol)
     put = with_loss(put, loss)
-    return fit_tree(fit_problem(put, limits, on_iteration, multistart, wanted=wanted))
+    return fit_tree(fit_problem(put, limits, on_iteration, multistart, wanted=wanted, method=method))
 
 
 def candidate(

@@ -7,7 +7,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from kinetix.errors import Problems, StudyError, nearest
+from kinetix.errors import ParameterError, Problems, StudyError, nearest
+from kinetix.estimation import DEFAULT, ESTIMATORS, estimator
 from kinetix.experiments import Layout
 
 SCHEMA_VERSION = 1
@@ -151,6 +152,10 @@ class FitSection(_Section):
     sigma: Literal["trusted", "scaled"] | None = Field(
         default=None, description="how given sigmas are meant: trusted as they are, or right up to a common factor that is estimated"
     )
+    method: str = Field(
+        default=DEFAULT,
+        description="the estimator: " + ", ".join(f'"{name}"' for name in ESTIMATORS),
+    )
     max_iterations: int | None = Field(default=None, gt=0, description="iteration limit of each start")
     max_seconds: float | None = Field(default=None, gt=0, description="time limit of all starts together, s; the best point so far is kept")
     loss: Any = Field(
@@ -224,7 +229,7 @@ def parse_study(data: Mapping[str, Any], source: str) -> Study:
     """A study from the nested mapping that a TOML file holds.
 
     Raises:
-        StudyError: unknown or missing keys and wrong types, all at once.
+        StudyError: unknown or missing keys and wrong types, all at once; an estimator that is not there.
     """
     if "schema" not in data:
         raise StudyError(f"{source}: no schema version. Write schema = {SCHEMA_VERSION} on the first line.")
@@ -232,6 +237,10 @@ def parse_study(data: Mapping[str, Any], source: str) -> Study:
         study = Study.model_validate(dict(data))
     except ValidationError as error:
         raise StudyError(*(_sentence(source, path, problem) for path, problem in _first_by_path(error))) from None
+    try:
+        estimator(study.fit.method)
+    except ParameterError as error:
+        raise StudyError(*(f"{source}, [fit] {problem}" for problem in error.problems)) from None
     return study
 
 

@@ -11,7 +11,22 @@ from math import prod
 import numpy as np
 
 from kinetix.errors import DataError, ParameterError, SolveError
-from kinetix.estimation import Bounds, Done, Iteration, Optima, Options, Outcome, Tolerances, alike, distinct_optima, fit, fit_all
+from kinetix.estimation import (
+    DEFAULT,
+    ESTIMATORS,
+    Bounds,
+    Done,
+    Iteration,
+    Optima,
+    Options,
+    Outcome,
+    Tolerances,
+    alike,
+    distinct_optima,
+    estimator,
+    fit,
+    fit_all,
+)
 from kinetix.estimation.residuals import Evaluation
 from kinetix.parameters import ParameterTable
 from kinetix.results.phrases import count, how_ended, listing, plain
@@ -130,6 +145,7 @@ class _Searcher:
         on_iteration, on_start: told of each trial, and of each search that is over.
         seed: of starts that are found.
         begun: when the first search began, of `time.perf_counter`.
+        method: the estimator.
     """
 
     problem: Problem
@@ -139,6 +155,7 @@ class _Searcher:
     on_start: Callable[[Done], None] | None
     seed: int
     begun: float
+    method: str
 
     def left(self) -> float | None:
         """Seconds left; None for no limit."""
@@ -149,7 +166,8 @@ class _Searcher:
         """The searches from starts, SI (start, parameter), after those that were run before."""
 
         def search_from(number: int, seconds: float | None) -> Outcome:
-            return _from(self.problem, self.evaluator, starts[number], replace(self.options, max_seconds=seconds), self.on_iteration)
+            options = replace(self.options, max_seconds=seconds)
+            return _from(self.problem, self.evaluator, starts[number], options, self.on_iteration, self.method)
 
         done, cut_short = fit_all(search_from, len(starts), self.left(), self.on_start)
         outcomes = tuple(done)
@@ -169,6 +187,7 @@ def search(
     on_iteration: Callable[[Iteration], None] | None,
     multistart: Multistart = AS_GIVEN,
     on_start: Callable[[Done], None] | None = None,
+    method: str = DEFAULT,
 ) -> Found:
     """The best point, from the given starts or, where one is missing, from several; from more where they are asked for.
 
@@ -180,11 +199,11 @@ def search(
     searched = starting.missing(table)
     options = search_options(problem, limits)
     starts, origins = _all_starts(problem, evaluator, multistart)
-    searcher = _Searcher(problem, evaluator, options, on_iteration, on_start, multistart.seed, time.perf_counter())
+    searcher = _Searcher(problem, evaluator, options, on_iteration, on_start, multistart.seed, time.perf_counter(), method)
     runs = searcher.runs(starts, origins)
     remarks: list[str] = []
     looked = bool(searched.size)
-    if not looked and _worth_a_second_search(problem, runs.outcome) and runs.cut_short is None:
+    if not looked and _worth_a_second_search(problem, runs.outcome, method) and runs.cut_short is None:
         looked = True
         kept = table.fixed | np.isin(np.arange(len(table.names)), [] if problem.noise is None else problem.noise.positions)
         unknown = replace(problem, table=table.started(np.where(kept, table.start, np.nan)))
@@ -209,7 +228,7 @@ def search(
         best = replace(best, message=f"{best.message}; {reason}".rstrip("."))
         remarks.append(f"The search could not go on: {reason}")
     else:
-        remarks += _advice(problem, best, looked)
+        remarks += _advice(problem, best, looked, method)
     return Found(problem, best, searched, how, tuple(remarks), runs)
 
 
@@ -266,8 +285,10 @@ def _named(table: ParameterTable, positions: np.ndarray) -> str:
     return listing([table.names[i] for i in positions])
 
 
-def _worth_a_second_search(problem: Problem, outcome: Outcome) -> bool:
+def _worth_a_second_search(problem: Problem, outcome: Outcome, method: str) -> bool:
     """Whether an end may be the fault of the start, and starts can be found."""
+    if outcome.status is Status.NOT_CONVERGED and not estimator(method).finishes:
+        return False
     lost = outcome.status in (Status.PLATEAU, Status.FLAT, Status.NOT_MOVED, Status.NOT_CONVERGED)
     return lost and starting.searchable(problem) and prod(problem.observed.shape) <= MOST_READINGS
 
@@ -303,12 +324,34 @@ def parameter_sizes(table: ParameterTable) -> np.ndarray:
     return np.array([1.0 if table.parameters[i].scale == "log" else np.nan for i in table.free])
 
 
+def check_estimator(method: str, problem: Problem) -> None:
+    """That there is a method of this name, that it keeps the bounds that there are, and serves what is minimised.
+
+    Raises:
+        ParameterError: there is none, a package is missing, it keeps no bounds, or a loss or noise needs the usual one.
+    """
+    if method != DEFAULT and (problem.loss is not None or problem.noise is not None):
+        what = "a robust loss" if problem.loss is not None else "noise that is estimated"
+        raise ParameterError(f'method = "{method}" does not serve {what}, which "{DEFAULT}" minimises in rounds. Remove one of the two.')
+    table = problem.table
+    lower, upper = table.free_bounds()
+    bounded = [table.names[i] for i, low, high in zip(table.free, lower, upper, strict=True) if np.isfinite([low, high]).any()]
+    if not estimator(method).bounded and bounded:
+        keeps = listing([f'"{name}"' for name, book in ESTIMATORS.items() if book.bounded])
+        raise ParameterError(f'method = "{method}" keeps no bounds, and {listing(bounded)} has some. Take one that does: {keeps}.')
+
+
 def _from(
-    problem: Problem, evaluator: Evaluator, start: np.ndarray, options: Options, on_iteration: Callable[[Iteration], None] | None
+    problem: Problem,
+    evaluator: Evaluator,
+    start: np.ndarray,
+    options: Options,
+    on_iteration: Callable[[Iteration], None] | None,
+    method: str = DEFAULT,
 ) -> Outcome:
     """The outcome of one search. What ends where only the limits of sense stop it is no answer."""
     table = problem.table.started(start)
-    return search_at(table, evaluator, table.free_start(), options, on_iteration)
+    return search_at(table, evaluator, table.free_start(), options, on_iteration, method)
 
 
 def search_at(
@@ -317,11 +360,14 @@ def search_at(
     theta: np.ndarray,
     options: Options,
     on_iteration: Callable[[Iteration], None] | None = None,
+    method: str = DEFAULT,
 ) -> Outcome:
     """The outcome of one search from free coordinates (free,), within the limits of sense about the starts of the table."""
     bounds, edges = Bounds(*table.free_bounds()), starting.search_limits(table)
     within = Bounds(np.maximum(bounds.lower, edges.lower), np.minimum(bounds.upper, edges.upper))
-    outcome = fit(evaluator.triangle, theta, within, options, on_iteration, parameter_sizes(table))
+    within = within if estimator(method).bounded else None
+    by_gradient = evaluator.by_gradient if evaluator.reverse_pays else None
+    outcome = fit(evaluator.triangle, theta, within, options, on_iteration, parameter_sizes(table), method, by_gradient)
     away = _away(table, outcome)
     if not away.any():
         return outcome
@@ -424,9 +470,15 @@ def _run_away(problem: Problem, best: Outcome) -> Iterator[str]:
         )
 
 
-def _advice(problem: Problem, best: Outcome, looked: bool) -> Iterator[str]:
+def _advice(problem: Problem, best: Outcome, looked: bool, method: str) -> Iterator[str]:
     """What to try where the search failed."""
     if best.status not in (Status.PLATEAU, Status.NOT_MOVED, Status.NOT_CONVERGED):
+        return
+    if best.status is Status.NOT_CONVERGED and not estimator(method).finishes:
+        yield (
+            f'The method "{method}" came nearer to an optimum, but did not reach one, so that errors and intervals do not hold there. Write'
+            ' method = "adam-then-lm", or leave the method out.'
+        )
         return
     table = problem.table
     if best.unseen.all():

@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from kinetix.estimation.residuals import ROWS_IN_BLOCK, evaluate, lanes_per_block
+from kinetix.estimation.residuals import ROWS_IN_BLOCK, evaluate, lanes_per_block, value_and_gradient
 from kinetix.status import Status
 
 pytestmark = pytest.mark.usefixtures("x64")
@@ -102,3 +102,25 @@ def test_lanes_fill_a_block_of_rows():
     assert lanes_per_block(10**6, 10) * 10 <= ROWS_IN_BLOCK < (lanes_per_block(10**6, 10) + 1) * 10
     assert lanes_per_block(5, 10**9) == 1
     assert lanes_per_block(3, 0) == 3
+
+
+@pytest.mark.parametrize("block", [1, 3, LANES])
+def test_value_and_gradient_in_reverse_are_those_of_the_rows(block):
+    given = case()
+    value, gradient, bad = value_and_gradient(predict, 1.0, jnp.asarray(THETA), *given, block)
+    rows, _ = by_hand(*given)
+    assert float(value) == pytest.approx(0.5 * rows[:, -1] @ rows[:, -1], rel=1e-12)
+    np.testing.assert_allclose(gradient, rows[:, :-1].T @ rows[:, -1], rtol=1e-11)
+    assert bad == 0
+
+
+def test_what_was_not_measured_leaves_no_trace_in_the_gradient():
+    lanes, observed, weights = case()
+    spoiled = np.where(weights > 0, observed, np.nan)
+    plain, other = (value_and_gradient(predict, 1.0, jnp.asarray(THETA), lanes, values, weights, 2) for values in (observed, spoiled))
+    np.testing.assert_array_equal(other[1], plain[1])
+
+
+def test_a_gradient_counts_what_could_not_be_predicted():
+    lanes, observed, weights = case(fails=(2, 6))
+    assert value_and_gradient(predict, 1.0, jnp.asarray(THETA), lanes, observed, weights, 2)[2] == np.count_nonzero(weights[[2, 6]])
