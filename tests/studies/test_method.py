@@ -148,3 +148,9 @@ def test_python_names_a_method_and_the_result_remembers_it(tmp_path):
     assert "by lbfgs" in other.attrs["message"] and " by " not in usual.attrs["message"]
     for name in ("value", "stderr"):
         np.testing.assert_allclose(other[f"parameters/{name}"].values, usual[f"parameters/{name}"].values, rtol=1e-6)
+
+
+def test_rounds_of_a_loss_or_of_noise_take_the_usual_method():
+    robust = {**batch(), "fit": {"loss": "huber"}}
+    with pytest.raises(ParameterError, match=r'method = "lbfgs" does not serve a robust loss'):
+        fit_problem(problem(robust, rows()), method="lbfgs")
