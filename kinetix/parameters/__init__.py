@@ -12,8 +12,10 @@ from kinetix.parameters.constants import with_literals as with_literals
 from kinetix.parameters.reporting import Reporting as Reporting
 from kinetix.parameters.specification import Estimate as Estimate
 from kinetix.parameters.specification import Number as Number
+from kinetix.parameters.specification import Prior as Prior
 from kinetix.parameters.specification import TemperatureLaw as TemperatureLaw
 from kinetix.parameters.specification import unit_of as unit_of
+from kinetix.parameters.table import Belief as Belief
 from kinetix.parameters.table import Coordinates as Coordinates
 from kinetix.parameters.table import Parameter as Parameter
 from kinetix.parameters.table import ParameterTable as ParameterTable

@@ -227,6 +227,11 @@ def _from_factor(
     """The estimate of a pre-exponential factor as one of k at the reference temperature."""
     if constant.dimension is not None:
         _require_all(value, constant.dimension, f"{_stem(name)}.A")
+    if value.prior is not None:
+        raise ParameterError(
+            f"Parameter '{name}': a prior on A is not what it seems, since A and Ea move together."
+            ' Give k at a temperature instead: k = { start = "...", at = "350 K", prior = { median = "...", factor = 2 } }.'
+        )
     energy_free = any(part is not None and not part.fixed for part in (energy, exponent))
     if energy_free and (value.lower is not None or value.upper is not None):
         raise ParameterError(
@@ -251,9 +256,9 @@ def _from_entropy(name: str, entropy: Number, enthalpy: Number | None, standard:
     """The estimate of an entropy of activation as one of k at the reference temperature."""
     assert isinstance(entropy, Estimate) and enthalpy is not None
     stem = _stem(name)
-    if entropy.lower is not None or entropy.upper is not None:
+    if entropy.lower is not None or entropy.upper is not None or entropy.prior is not None:
         raise ParameterError(
-            f"Parameter '{stem}.dS': bounds on dS are not what they seem, since dS and dH move together."
+            f"Parameter '{stem}.dS': bounds and priors on dS are not what they seem, since dS and dH move together."
             ' Give k at a temperature instead: k = { start = "...", bounds = [...] }, at = "350 K", dH = { ... }.'
         )
     if entropy.start is None:

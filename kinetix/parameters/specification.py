@@ -8,6 +8,19 @@ from kinetix.units import Quantity, Unit
 
 
 @dataclass(frozen=True)
+class Prior:
+    """What was known of a number before: normal with a mean and a standard deviation, or log-normal with a median and a factor.
+
+    Attributes:
+        center: mean, or median.
+        spread: standard deviation, in any unit of the same dimension; or the factor within which 68 % lie to either side of the median.
+    """
+
+    center: Quantity
+    spread: Quantity | float
+
+
+@dataclass(frozen=True)
 class Estimate:
     """A number that the fit finds.
 
@@ -18,6 +31,7 @@ class Estimate:
         scale: "log" or "linear"; None lets the kind of constant decide (positive constants: log).
         fixed: keep the start as it is.
         unit: to report in, where there is neither start nor bound to take it from.
+        prior: what was known of it before; also its start where none is given.
     """
 
     start: Quantity | None
@@ -26,6 +40,7 @@ class Estimate:
     scale: str | None = None
     fixed: bool = False
     unit: Unit | None = None
+    prior: Prior | None = None
 
 
 Number = Quantity | Estimate
@@ -36,7 +51,8 @@ def unit_of(number: Number) -> Unit | None:
     """The unit in which a number is written: of the quantity, the start, a bound, or as said; None where nothing says it."""
     if isinstance(number, Quantity):
         return number.unit
-    quantities = (number.start, number.lower, number.upper)
+    center = None if number.prior is None else number.prior.center
+    quantities = (number.start, number.lower, number.upper, center)
     return next((quantity.unit for quantity in quantities if quantity is not None), number.unit)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from kinetix.errors import ParameterError
 from kinetix.padding import padded
 from kinetix.parameters.reporting import Reporting
-from kinetix.parameters.specification import Number, unit_of
+from kinetix.parameters.specification import Number, Prior, unit_of
 from kinetix.units import Dimension, Quantity, Unit, require
 
 
@@ -29,6 +29,7 @@ class Parameter:
         fixed: known, or kept.
         literal: a number that the rate law itself fixes (a known order, a reference concentration); not shown among the parameters.
         written: the known number from which a literal was computed, listed in its place.
+        prior: what was known of it before.
     """
 
     name: str
@@ -40,6 +41,43 @@ class Parameter:
     fixed: bool
     literal: bool = False
     written: Parameter | None = None
+    prior: Belief | None = None
+
+
+@dataclass(frozen=True)
+class Belief:
+    """A prior as a residual: (x - center)/width, with x the value, SI, or its logarithm."""
+
+    center: float
+    width: float
+    logarithm: bool
+
+    def residual(self, value: float) -> tuple[float, float]:
+        """The residual and its derivative by the value."""
+        if self.logarithm:
+            return float(np.log(value) - self.center) / self.width, 1 / (self.width * value)
+        return (value - self.center) / self.width, 1 / self.width
+
+
+def _belief(name: str, prior: Prior, dimension: Dimension | None) -> Belief:
+    """A prior in SI.
+
+    Raises:
+        ParameterError, UnitError: a median that is not positive, a spread that is no spread, a wrong unit.
+    """
+    require(prior.center, dimension if dimension is not None else prior.center.unit.dimension, f"{name}, prior")
+    if isinstance(prior.spread, Quantity):
+        require(prior.spread, prior.center.unit.dimension, f"{name}, prior sd")
+        sd = prior.spread.value * prior.spread.unit.factor
+        if not sd > 0:
+            raise ParameterError(f"Parameter '{name}': its prior has the standard deviation {_text(prior.spread)}; expected more than 0.")
+        return Belief(prior.center.si, sd, False)
+    if not (prior.center.si > 0 and prior.spread > 1):
+        raise ParameterError(
+            f"Parameter '{name}': a prior with a factor needs a median above 0 and a factor above 1, such as"
+            f' {{ median = "0.1 1/s", factor = 2 }}; found {_text(prior.center)} and {prior.spread:g}.'
+        )
+    return Belief(float(np.log(prior.center.si)), float(np.log(prior.spread)), True)
 
 
 def parameter(name: str, number: Number, dimension: Dimension | None, positive: bool, reporting: Reporting | None = None) -> Parameter:
@@ -61,6 +99,9 @@ def parameter(name: str, number: Number, dimension: Dimension | None, positive: 
         return Parameter(name, number.unit, number.si, -np.inf, np.inf, "linear", True)
     if number.unit is not None and dimension is not None:
         require(number.unit, dimension, name)
+    belief = None if number.prior is None else _belief(name, number.prior, dimension)
+    if number.start is None and number.prior is not None:
+        number = replace(number, start=number.prior.center)
     written = [quantity for quantity in (number.start, number.lower, number.upper) if quantity is not None]
     for quantity in written:
         require(quantity, dimension if dimension is not None else written[0].unit.dimension, name)
@@ -97,7 +138,7 @@ def parameter(name: str, number: Number, dimension: Dimension | None, positive: 
     if not lower <= start <= upper:
         bound = f"below its lower bound {_text(number.lower)}" if start < lower else f"above its upper bound {_text(number.upper)}"
         raise ParameterError(f"Parameter '{name}': start {_text(number.start)} is {bound}. Start inside the bounds, or widen them.")
-    return Parameter(name, number.start.unit, start, lower, upper, scale, number.fixed)
+    return Parameter(name, number.start.unit, start, lower, upper, scale, number.fixed, prior=belief)
 
 
 def _text(quantity: Quantity | None) -> str:
@@ -191,6 +232,27 @@ class ParameterTable:
     def free_start(self) -> np.ndarray:
         """Start in free coordinates, (free,)."""
         return self._free_coordinates([p.start for p in self.parameters])
+
+    @property
+    def priors(self) -> np.ndarray:
+        """Which of the estimated parameters have a prior, (free,)."""
+        return np.array([self.parameters[i].prior is not None for i in self.free], dtype=bool)
+
+    def prior_rows(self, theta: np.ndarray) -> np.ndarray:
+        """Residuals of the priors behind their derivatives by the free coordinates, (prior, free + 1): rows of [J r].
+
+        Source: the sum of squares of data and priors is minus twice the logarithm of the posterior density, but for a constant
+        (Y. Bard, Nonlinear Parameter Estimation, Academic Press 1974, section 4.16).
+        """
+        values = self.values(theta)
+        slope = self.coordinates().slope(values)
+        rows = np.zeros((int(self.priors.sum()), theta.size + 1))
+        for row, j in enumerate(np.flatnonzero(self.priors)):
+            prior = self.parameters[self.free[j]].prior
+            assert prior is not None
+            rows[row, -1], derivative = prior.residual(float(values[self.free[j]]))
+            rows[row, j] = derivative * slope[j]
+        return rows
 
     def free_bounds(self) -> tuple[np.ndarray, np.ndarray]:
         """Lower and upper bounds in free coordinates, (free,) each."""

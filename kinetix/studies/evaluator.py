@@ -111,7 +111,9 @@ class Evaluator:
         """Evaluation at free coordinates (free,), as NumPy arrays without the padding."""
         found = jax.tree.map(np.asarray, self._run(theta, self.lanes))
         lanes, times = self.size
-        return Evaluation(found.R, found.bad, found.values[:lanes, :times], *(ended[:lanes] for ended in found[3:]))
+        return Evaluation(
+            self._with_priors(found.R, theta), found.bad, found.values[:lanes, :times], *(ended[:lanes] for ended in found[3:])
+        )
 
     def triangle(self, theta: np.ndarray, data: Data | None = None) -> tuple[np.ndarray, int]:
         """R and the number of values without a prediction, on the host; all else stays on the device.
@@ -121,7 +123,13 @@ class Evaluator:
             data: other data of the same experiments, see `placed`.
         """
         found = self._run(theta, self.lanes, data)
-        return np.asarray(found.R), int(found.bad)
+        return self._with_priors(np.asarray(found.R), theta), int(found.bad)
+
+    def _with_priors(self, R: Any, theta: np.ndarray) -> Any:
+        """The triangle of data and priors together: p + 1 rows more are nothing to a program, so they are added here."""
+        if not self.problem.table.priors.any() or not np.isfinite(R).all():
+            return R
+        return np.linalg.qr(np.vstack([R, self.problem.table.prior_rows(theta)]), mode="r")
 
     def triangles(self, theta: np.ndarray, data: Sequence[Data | None]) -> tuple[np.ndarray, np.ndarray]:
         """`triangle` at several points (point, free), each with data of its own, shared between the cores."""
@@ -132,7 +140,11 @@ class Evaluator:
     def by_gradient(self, theta: np.ndarray) -> tuple[jax.Array, jax.Array, jax.Array]:
         """Half the sum of squares, its gradient, and the number of values without a prediction: a program of its own."""
         with float64():
-            return value_and_gradient(predict_free, self.model, _theta(theta), self.lanes, *self.data, self.block, self.loss, self.spread)
+            value, gradient, bad = value_and_gradient(
+                predict_free, self.model, _theta(theta), self.lanes, *self.data, self.block, self.loss, self.spread
+            )
+            rows = self.problem.table.prior_rows(theta)
+            return value + 0.5 * np.sum(rows[:, -1] ** 2), gradient + rows[:, -1] @ rows[:, :-1], bad
 
     @property
     def reverse_pays(self) -> bool:

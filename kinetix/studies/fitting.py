@@ -28,6 +28,7 @@ from kinetix.studies.evaluator import Evaluator
 from kinetix.studies.likelihood import likelihood_covariance, likelihood_search, noise_facts
 from kinetix.studies.noise import notes as noise_notes
 from kinetix.studies.optima import relation
+from kinetix.studies.priors import check_priors, prior_remarks, prior_texts
 from kinetix.studies.problem import Problem, conditions_without_effect, only_measured, temperatures
 from kinetix.studies.provenance import condition_columns
 from kinetix.studies.provenance import provenance as origin
@@ -93,6 +94,7 @@ def fit_problem(
             " kinetix simulate, and kinetix check --cross-check compares it with kinetix's own method."
         )
     check_estimator(method, problem)
+    check_priors(problem)
     if zeros := only_zeros(problem):
         raise DataError(*zeros)
     problem = only_measured(problem)
@@ -224,7 +226,7 @@ def _fitted(found: Found, evaluator: Evaluator, final: Evaluation) -> _Fitted:
     for i in np.flatnonzero(bounds == "upper"):
         values[i] = table.parameters[i].upper
     trusted = found.problem.sigma_meaning == "trusted"
-    n_observations = int(np.count_nonzero(found.problem.weights))
+    n_observations = int(np.count_nonzero(found.problem.weights)) + int(table.priors.sum())  # a prior is an observation of a parameter
     errors = ""
     if found.problem.noise is not None:
         linear, errors = likelihood_covariance(found.problem, evaluator, outcome)
@@ -314,6 +316,7 @@ def _facts(fitted: _Fitted, provenance: dict[str, Any]) -> FitFacts:
             *fitted.found.remarks,
             *conditions_without_effect(problem),
             *negative_constants(problem, fitted.values),
+            *prior_remarks(problem, fitted.values),
         ),
         provenance=origin(problem) | provenance,
     )
@@ -362,6 +365,8 @@ def _notes(problem: Problem) -> list[str]:
             notes[constant.reference] = f"at {constant.T_ref:.6g} K"
     for i, note in noise_notes(problem.noise, problem.responses) if problem.noise is not None else ():
         notes[i] = note
+    for i, text in prior_texts(problem.table):
+        notes[i] = f"{notes[i]}, {text}" if notes[i] else text
     return notes
 
 

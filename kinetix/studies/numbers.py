@@ -9,15 +9,15 @@ from typing import Any
 
 from kinetix.errors import ParameterError, nearest
 from kinetix.experiments import Noise, require_possible
-from kinetix.parameters import Estimate, Number, TemperatureLaw
+from kinetix.parameters import Estimate, Number, Prior, TemperatureLaw
 from kinetix.units import DIMENSIONLESS, MOLAR_ENERGY, TEMPERATURE, Dimension, Quantity, parse_quantity, parse_unit
 
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _ESTIMATE_KEYS = ("start", "bounds", "scale", "fixed", "unit", "prior", "per", "at", "value")
-_OWN = ("value", "start", "bounds", "scale", "fixed", "unit")
+_OWN = ("value", "start", "bounds", "scale", "fixed", "unit", "prior")
 """What a constant's table may say of its value without a key for it."""
 _BESIDE = ("Ea", "dH", "b")
-_LATER = {"prior": "priors", "per": "per-experiment parameters"}
+_LATER = {"per": "per-experiment parameters"}
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,10 @@ def parse_number(value: object, where: str, expect: Dimension | None = None) -> 
         if not isinstance(table["unit"], str):
             raise ParameterError(f'{where}: unit is {table["unit"]!r}; expected text such as "1/min".')
         unit = parse_unit(table["unit"])
-    return Written(Estimate(start, lower, upper, scale, fixed, unit), at)
+    prior = _prior(table["prior"], where, expect) if "prior" in table else None
+    if prior is not None and fixed:
+        raise ParameterError(f"{where}: a prior and fixed = true. A fixed number is known: remove one of them.")
+    return Written(Estimate(start, lower, upper, scale, fixed, unit, prior), at)
 
 
 def parse_temperature(value: object, where: str) -> float:
@@ -110,6 +113,24 @@ def _bounds(value: object, where: str, expect: Dimension | None) -> tuple[Quanti
         for side, name in zip(value, ("lower", "upper"), strict=True)
     )
     return lower, upper
+
+
+def _prior(value: object, where: str, expect: Dimension | None) -> Prior:
+    """What was known before: `{ mean = "60 kJ/mol", sd = "5 kJ/mol" }`, or `{ median = "0.1 1/s", factor = 2 }`.
+
+    >>> _prior({"median": "0.1 1/s", "factor": 2}, "r1.k", None).spread
+    2.0
+    """
+    table: Mapping[str, Any] = value if isinstance(value, Mapping) else {}
+    if set(table) == {"mean", "sd"}:
+        return Prior(parse_known(table["mean"], f"{where}, prior mean", expect), parse_known(table["sd"], f"{where}, prior sd"))
+    factor = table.get("factor")
+    if set(table) == {"median", "factor"} and isinstance(factor, (int, float)) and not isinstance(factor, bool):
+        return Prior(parse_known(table["median"], f"{where}, prior median", expect), float(factor))
+    raise ParameterError(
+        f'{where}: prior is {value!r}; expected {{ mean = "60 kJ/mol", sd = "5 kJ/mol" }} (normal), or {{ median = "0.1 1/s", factor = 2 }}'
+        " (log-normal: 68 % lie within this factor of the median). A uniform prior is written as bounds."
+    )
 
 
 def _open(side: object) -> bool:

@@ -54,6 +54,7 @@ def estimate(
     scale: str | None = None,
     at: str | None = None,
     fixed: bool = False,
+    prior: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """A number to be estimated, as the study file writes it.
 
@@ -64,6 +65,8 @@ def estimate(
         scale: "log" or "linear"; rate constants are fitted on a log scale unless said otherwise.
         at: the temperature at which a rate constant with an activation energy holds.
         fixed: keep the start.
+        prior: what was known before: `{"mean": "60 kJ/mol", "sd": "5 kJ/mol"}`, or `{"median": "0.1 1/s", "factor": 2}`; also the start
+            where none is given.
 
     >>> import kinetix as kx
     >>> kx.estimate("0.1 1/min", bounds=("0.01 1/min", "1 1/min"))
@@ -78,6 +81,7 @@ def estimate(
         "scale": scale,
         "at": at,
         "fixed": fixed or None,
+        "prior": None if prior is None else dict(prior),
     }
     return {key: value for key, value in table.items() if value is not None}
 

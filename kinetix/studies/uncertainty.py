@@ -167,6 +167,8 @@ def why_not(estimate: Estimate, wanted: Wanted) -> str:
         return f"refits know least squares, and a {estimate.problem.loss.name} loss was minimised"
     if estimate.problem.noise is not None:
         return "refits know a sigma, and here it is estimated with the parameters"
+    if estimate.problem.table.priors.any() and wanted.bootstrap:
+        return "a bootstrap draws data, and here priors take part; a profile knows of both"
     if not estimate.s > 0:
         return "the residuals leave no scatter to measure by (no degrees of freedom, or an exact fit)"
     return ""

@@ -58,8 +58,13 @@ def test_nothing_but_to_be_estimated():
         (None, 'r1.k: expected a quantity such as "0.1 1/min", found None.'),
         (["1 1/s"], "r1.k: expected a quantity such as \"0.1 1/min\", found ['1 1/s']."),
         ("0.1", "r1.k: '0.1' has no unit: write one after the number, for example '0.1 1/s', or '0.1 -' if it is dimensionless."),
-        ({"strat": "1 1/s"}, "r1.k: unknown key 'strat'. Known: start, bounds, scale, fixed, unit, at, value. Did you mean 'start'?"),
-        ({"start": "1 1/s", "prior": {}}, "r1.k: priors ('prior') are not available yet. Remove 'prior'."),
+        (
+            {"strat": "1 1/s"},
+            "r1.k: unknown key 'strat'. Known: start, bounds, scale, fixed, unit, prior, at, value. Did you mean 'start'?",
+        ),
+        ({"start": "1 1/s", "prior": {}}, "r1.k: prior is {}; expected"),
+        ({"start": "1 1/s", "prior": {"mean": "1 1/s", "factor": 2}}, "r1.k: prior is {'mean': '1 1/s', 'factor': 2}; expected"),
+        ({"start": "1 1/s", "fixed": True, "prior": {"median": "1 1/s", "factor": 2}}, "r1.k: a prior and fixed = true."),
         ({"start": "1 1/s", "per": "experiment"}, "r1.k: per-experiment parameters ('per') are not available yet. Remove 'per'."),
         ({"start": "1 1/s", "value": "1 1/s"}, "r1.k: 'value' is a known number and 'start' an estimate. Keep one."),
         ({"bounds": "1 1/s"}, f"{BOUNDS}; found '1 1/s'."),
@@ -122,7 +127,7 @@ def test_constants_that_depend_on_temperature():
         ({"k": "k1", "Ea": "70 kJ/mol"}, "r1.k: 'k1' is a parameter; write Ea and b beside it under [parameters]."),
         (
             {"k": "1 1/s", "Eaa": "70 kJ/mol"},
-            "r1.k: unknown key 'Eaa'. Known: k, A, Ea, dH, b, at, value, start, bounds, scale, fixed, unit. Did you mean 'Ea'?",
+            "r1.k: unknown key 'Eaa'. Known: k, A, Ea, dH, b, at, value, start, bounds, scale, fixed, unit, prior. Did you mean 'Ea'?",
         ),
     ],
 )
