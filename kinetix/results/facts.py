@@ -263,6 +263,7 @@ class FitFacts:
     derived: tuple[Derived, ...] = ()
     null_directions: tuple[str, ...] = ()
     without_effect: tuple[str, ...] = ()
+    priors: tuple[str, ...] = ()
     profiles: Dense | None = None
     arrhenius: tuple[Curve, ...] = ()
     starts: StartFacts | None = None

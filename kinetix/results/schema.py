@@ -292,6 +292,7 @@ ATTRIBUTES: dict[str, str] = {
     "loss": "the robust loss that was minimised, with its numbers; empty for least squares",
     "errors": "the formula of the standard errors where it is not that of least squares",
     "warnings": "reasons to doubt the fit, one per line",
+    "priors": "what was known of parameters before, one per line",
     "null_directions": "what the data do not determine, one sentence per line",
     "notes": "what was recognised in the input, one per line",
     "model": "what was fitted, one per line, columns separated by tabs",

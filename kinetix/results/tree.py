@@ -147,6 +147,7 @@ def _root_attributes(facts: FitFacts) -> dict[str, str | int | float]:
         "errors": _errors(facts),
         "warnings": "\n".join(dict.fromkeys((*warn_sentences(facts), *facts.warnings))),
         "null_directions": "\n".join(facts.null_directions),
+        "priors": "\n".join(facts.priors),
         "notes": "\n".join(facts.notes),
         "model": "\n".join(facts.model),
         "supplement": facts.supplement,

@@ -77,7 +77,12 @@ def check_comparable(problems: Mapping[str, Problem], nested: Nested = False, fo
         InputError: as `compare_candidates`.
     """
     _check_number(problems)
-    _check_least_squares({name: (problem.loss is not None, problem.noise is not None) for name, problem in problems.items()})
+    _check_least_squares(
+        {
+            name: (problem.loss is not None, problem.noise is not None, bool(problem.table.priors.any()))
+            for name, problem in problems.items()
+        }
+    )
     readings = {name: readings_of_problem(problem) for name, problem in problems.items()}
     check_same_data(readings)
     _pairs({name: len(problem.table.free) for name, problem in problems.items()}, nested)
@@ -91,13 +96,13 @@ def _check_number(models: Mapping[str, object]) -> None:
         raise InputError(f"A comparison needs two models or more, found {found}.")
 
 
-def _check_least_squares(models: Mapping[str, tuple[bool, bool]]) -> None:
-    """That criteria, which are those of least squares, mean something: no robust loss, no sigma that is estimated with the parameters."""
-    refused = [name for name, (robust, modelled) in models.items() if robust or modelled]
+def _check_least_squares(models: Mapping[str, tuple[bool, bool, bool]]) -> None:
+    """That criteria, which are those of least squares, mean something: no robust loss, no estimated sigma, no priors."""
+    refused = [name for name, others in models.items() if any(others)]
     if refused:
         raise InputError(
-            f"{listing(refused)}: a comparison knows least squares only, and here a robust loss was minimised or a sigma estimated with the"
-            " parameters. Remove [fit] loss, and give the same known sigma to all models, or none."
+            f"{listing(refused)}: a comparison knows least squares only, and here a robust loss was minimised, a sigma estimated with the"
+            " parameters, or priors took part. Remove [fit] loss and priors, and give the same known sigma to all models, or none."
         )
 
 
@@ -198,7 +203,9 @@ def compare_candidates(
     """
     _check_number(candidates)
     attributes = {name: candidate.tree.attrs for name, candidate in candidates.items()}
-    _check_least_squares({name: (bool(a.get("loss")), a["sigma_meaning"] == "modelled") for name, a in attributes.items()})
+    _check_least_squares(
+        {name: (bool(a.get("loss")), a["sigma_meaning"] == "modelled", bool(a.get("priors"))) for name, a in attributes.items()}
+    )
     readings = {name: readings_of_fit(candidate.tree) for name, candidate in candidates.items()}
     check_same_data(readings)
     parameters = {name: int(group_of(candidate.tree, "statistics")["n_parameters"]) for name, candidate in candidates.items()}

@@ -295,6 +295,7 @@ def _facts(fitted: _Fitted, provenance: dict[str, Any]) -> FitFacts:
         r_squared=_r_squared(problem, fitted.observed, fitted.predicted),
         rank=linear.rank,
         condition_number=linear.condition_number,
+        priors=tuple(f"{table.names[i]}: {text}" for i, text in prior_texts(table)),
         null_directions=tuple(null_sentences(table, outcome.theta, linear)),
         without_effect=tuple(table.names[table.free[i]] for i in np.flatnonzero(outcome.determination.silent)),
         status=outcome.status,
