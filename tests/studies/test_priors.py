@@ -136,3 +136,9 @@ def test_a_prior_of_a_factor_is_refused():
 def test_a_bootstrap_beside_priors_is_refused():
     tree = fit_tree(fit_problem(problem(line(a={"mean": "1 -", "sd": "0.1 -"}), ROWS), wanted=Wanted(bootstrap=100)))
     assert "bootstrap" not in tree.children and "here priors take part" in tree.attrs["warnings"]
+
+
+def test_a_comparison_with_priors_is_refused():
+    tree = kx_fit(line(a={"mean": "1 -", "sd": "0.1 -"}))
+    with pytest.raises(InputError, match="priors took part"):
+        kx.compare({"one": tree, "two": kx_fit(line())})
