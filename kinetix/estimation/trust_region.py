@@ -14,7 +14,7 @@ by vmap, and lanes that are done do not change.
 Method: a step minimises the linear model inside |D s| <= radius, D the largest column norms of J so far; the
 multiplier comes from the singular values of the scaled triangle. Coordinates that would leave the box go exactly to
 their bound and the others are solved again. A coordinate on its bound whose gradient pushes outward is held, and
-released when it points inward.
+released when it points inward. A logarithm moves no further than `LONGEST` in a step, as if it had a bound there.
 
 Sources: J. J. More, The Levenberg-Marquardt algorithm: implementation and theory, Lecture Notes in Mathematics 630
 (1978) 105 (scaling, radius, gain ratio; the constants are MINPACK's); D. M. Bates and D. G. Watts, Technometrics 23
@@ -45,6 +45,13 @@ from kinetix.status import Status
 
 ROUNDING = 1e-15
 """Relative error of a prediction by formula in float64."""
+
+LONGEST = 1.5
+"""Largest change in one step of a parameter that has a size of its own, in that size: a factor of 4.5 of what is fitted as a logarithm.
+
+The linear model of a rate constant says nothing about where it is ten times as large; steps that far end on plateaus (measured:
+`benchmarks/estimators.py`, docs/decisions.md).
+"""
 
 Carry = TypeVar("Carry")
 
@@ -229,9 +236,10 @@ def update(state: State, R: Array, n_bad: Array | int = 0, tolerances: Tolerance
     divisor = xp.where(scale > 0, scale, 1.0)  # 1 for a coordinate that has never changed a residual
     length = _norm(divisor * theta)
     radius = xp.where(first, xp.where(length > 0, length, xp.sqrt(view.ssr)), judged.radius)
-    step = _bounded_step(R, theta, state.bounds, view, divisor, radius)
+    box = _within_sight(theta, state)
+    step = _bounded_step(R, theta, box, view, divisor, radius)
     step_norm = _norm(step.z)
-    trial = _trial(theta, step, divisor, state.bounds)
+    trial = _trial(theta, step, divisor, box)
     change = R[:-1, :-1] @ (step.z / divisor)
     along = R[:-1, -1] @ change
 
@@ -280,6 +288,13 @@ def arrived(begun: State, theta: Array, R: Array, n_bad: Array | int = 0, tolera
     yes = xp.ones_like(here.finished)
     failed = here.finished & (here.status == int(Status.NON_FINITE))
     return here._replace(finished=yes, status=_verdict(here, yes, failed, _solved(here, yes, tolerances), tolerances))
+
+
+def _within_sight(theta: Array, state: State) -> Bounds:
+    """The box of the next step: the bounds, and for what has a size of its own no more than `LONGEST` of it."""
+    xp = namespace(theta)
+    reach = xp.where(state.grows, xp.inf, LONGEST * state.reach)
+    return Bounds(xp.maximum(state.bounds.lower, theta - reach), xp.minimum(state.bounds.upper, theta + reach))
 
 
 class _Judged(NamedTuple):

@@ -118,3 +118,34 @@ def test_types_do_not_change_from_step_to_step():
     state = init(np.array(theta), Bounds(np.array(lower), np.array(upper)))
     after = update(state, np.asarray(evaluate(propose(state), data)))
     assert [(np.shape(a), a.dtype) for a in jax.tree.leaves(state)] == [(np.shape(a), a.dtype) for a in jax.tree.leaves(after)]
+
+
+@jax.jit
+def by_logarithms(theta):
+    def residuals(theta):
+        return decay(jnp.exp(theta), NOISY)
+
+    return triangle(jax.jacfwd(residuals)(theta), residuals(theta))
+
+
+@pytest.mark.parametrize("start", [[0.0, -5.0], [0.0, 2.0], [-4.0, 1.5], [5.0, -3.0]])
+def test_a_logarithm_goes_step_by_step_and_others_as_far_as_they_like(start):
+    """From rate constants wrong by up to 150 times: no step is longer than LONGEST, and all arrive at the same optimum."""
+    state = init(np.array(start), Bounds(np.full(2, -50.0), np.full(2, 50.0)), np.ones(2))
+    for _ in range(60):
+        before = state.theta
+        trial = propose(state)
+        state = update(state, np.asarray(by_logarithms(trial)))
+        assert np.all(np.abs(trial - before) <= trust_region.LONGEST * (1 + 1e-12))
+        if done(state):
+            break
+    assert Status(int(state.status)) is Status.SUCCESS
+    np.testing.assert_allclose(np.exp(state.theta), run_numpy([1.0, 1.0], [0.0, 0.0], [9.0, 9.0], NOISY).theta, rtol=1e-6)
+
+
+def test_the_bounds_hold_within_a_step_too():
+    state = init(np.zeros(2), Bounds(np.array([-1.0, -2.0]), np.array([0.5, 2.0])), np.ones(2))
+    while not done(state):
+        state = update(state, np.asarray(by_logarithms(propose(state))))
+        assert -1.0 <= propose(state)[0] <= 0.5
+    assert (Status(int(state.status)), float(state.theta[0])) == (Status.ON_BOUND, 0.5)
