@@ -137,7 +137,7 @@ def price(reactions: int, rounds: int) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=5, help="of the price of a gradient")
     parser.add_argument("--starts", type=int, default=30)
     parser.add_argument("--parts", nargs="+", choices=("starts", "gradient"), default=("starts", "gradient"))
