@@ -156,9 +156,9 @@ def test_units_of_parameters_and_residuals_change_nothing(method):
 
 
 def test_adam_first_finds_the_optimum_where_levenberg_marquardt_by_itself_does_not(data):
-    """Constants a thousand times too small: nothing has happened yet, and B depends on k1 alone."""
+    """Constants a thousand times too large: all has happened before the first reading, and hardly anything changes with them."""
     evaluate, expected = consecutive(data)
-    start = np.log([1e-3, 1.1e-3])
+    start = np.log([1e3, 1.1e3])
     alone, after = (fit(evaluate, start, sizes=[1.0, 1.0], method=method) for method in (DEFAULT, "adam-then-lm"))
     assert not alone.status.ok and alone.ssr > 100 * expected["chi2_free"]
     assert after.status is Status.SUCCESS
