@@ -92,7 +92,7 @@ def test_entropy_and_its_error(reaction):
         ({"dS": "1 J/mol/K"}, ["'dS'", "dH and dS"]),
         ({"dH": "80 kJ/mol", "k": "1 1/s"}, ['at = "350 K"']),
         ({"dH": "80 kJ/mol", "dS": "1 kJ/mol"}, ["r1.dS", "energy/amount/temperature"]),
-        ({"dH": "80 kJ/mol", "dS": {"start": "1 J/mol/K", "bounds": ["0 J/mol/K", "2 J/mol/K"]}}, ["bounds on dS", "Give k"]),
+        ({"dH": "80 kJ/mol", "dS": {"start": "1 J/mol/K", "bounds": ["0 J/mol/K", "2 J/mol/K"]}}, ["bounds and priors on dS", "Give k"]),
         ({"dH": "80 kJ/mol", "k": "1 mol/L/s", "at": "300 K", "orders": {"A": 0.5}}, ["whole orders"]),
         ({"dH": "80 kJ/mol", "dS": "1 J/mol/K", "rate": "k*[A]"}, ["dH beside a rate formula"]),
     ],
